@@ -1,0 +1,1 @@
+//! The one loop that asks: the system first, then whatever the metrics need.

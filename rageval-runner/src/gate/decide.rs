@@ -1,0 +1,1 @@
+//! A rule for one case, one gate, one set.

@@ -1,0 +1,194 @@
+//! What `thresholds.yaml` can say about scores.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    metric::Params,
+    model::{MetricKey, Place, UnitInterval},
+};
+
+/// What a broken rule does.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// It makes the run red.
+    #[default]
+    Fail,
+    /// It is reported and nothing more.
+    Warn,
+}
+
+/// The rules of one metric.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct MetricRule {
+    /// The metric's own parameters.
+    #[serde(skip)]
+    pub params: Params,
+    /// One case: the lowest score that passes.
+    pub min: Option<UnitInterval>,
+    /// One case against its baseline: the largest drop that passes.
+    pub max_drop: Option<UnitInterval>,
+    /// Level of the two rules above.
+    pub level: Level,
+    /// Rules over the set, and over each slice that has none of its own.
+    pub set: SetRules,
+    /// Rules of single slices, over those of the set: key is `field=value`.
+    pub slices: BTreeMap<SliceName, (Place, SetRules)>,
+    /// Where the metric stands in the file.
+    #[serde(skip)]
+    pub place: Place,
+}
+
+/// Rules over many cases.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct SetRules {
+    /// On the mean.
+    pub mean: Option<MeanRule>,
+    /// On the share of cases at or above a score.
+    pub pass_rate: Option<PassRateRule>,
+    /// On the worst tenth.
+    pub bottom10: Option<Bottom10Rule>,
+}
+
+/// A rule on the mean.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct MeanRule {
+    /// The lowest mean that passes.
+    pub min: Option<UnitInterval>,
+    /// The largest drop of the paired mean against the baseline that passes.
+    pub max_drop: Option<UnitInterval>,
+    /// Level.
+    pub level: Level,
+}
+
+/// A rule on the share of scored cases at or above `of`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PassRateRule {
+    /// The lowest share that passes.
+    pub min: UnitInterval,
+    /// The score that counts as passed; `None` takes the metric's `min`.
+    pub of: Option<UnitInterval>,
+    /// Level.
+    pub level: Level,
+}
+
+/// A rule on the worst tenth of the scored cases.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Bottom10Rule {
+    /// The lowest statistic that passes.
+    pub min: Option<UnitInterval>,
+    /// The largest drop of the statistic against the baseline's same cases that passes.
+    pub max_drop: Option<UnitInterval>,
+    /// Which statistic.
+    pub statistic: TailStatistic,
+    /// Level.
+    pub level: Level,
+}
+
+/// Which number stands for the worst tenth; both are reported.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TailStatistic {
+    /// The ceil(0.10 n)-th lowest observed score.
+    #[default]
+    Quantile,
+    /// The mean of the ceil(0.10 n) lowest.
+    TailMean,
+}
+
+/// One slice: a field and a value of it, written `language=pt`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct SliceName {
+    /// The field.
+    pub field: SliceField,
+    /// The value.
+    pub value: String,
+}
+
+/// A field that slices can be made by.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub enum SliceField {
+    /// The language tag as written.
+    Language,
+    /// The `type` key.
+    Type,
+    /// The difficulty.
+    Difficulty,
+    /// Each tag is a slice.
+    Tags,
+    /// The source document.
+    Document,
+    /// `true` and `false`.
+    ShouldRefuse,
+    /// A key of `metadata`, written `metadata.KEY`.
+    Metadata(String),
+}
+
+/// Which slices are gated, and from how many cases on.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Slices {
+    /// Fields, each of whose values is a slice.
+    pub by: Vec<(Place, SliceField)>,
+    /// A slice with fewer scored cases is inconclusive.
+    pub min_cases: usize,
+}
+
+impl Default for Slices {
+    fn default() -> Self {
+        Self { by: Vec::new(), min_cases: 10 }
+    }
+}
+
+/// How a drop of a mean is decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DecisionRule {
+    /// The observed paired mean drop is larger than `max_drop`.
+    Point,
+    /// Larger than `max_drop`, and not by chance: p <= 0.01 by a seeded sign-flip test, Holm over the run's gates.
+    Confident,
+    /// The one-sided 95 % upper limit of the drop is not below `max_drop`.
+    NonInferior,
+}
+
+/// Comparison with the baseline.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Regression {
+    /// The baseline file, relative to the policy.
+    pub baseline: String,
+    /// How drops of means are decided; `None`: confident for judged metrics, point for the rest.
+    pub decision: Option<DecisionRule>,
+    /// Where the key stands.
+    #[serde(skip)]
+    pub place: Place,
+}
+
+/// Which difference of a snapshot makes its case red.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailOn {
+    /// No snapshot, the same sample with another body, or a changed sample that is worse.
+    #[default]
+    Worse,
+    /// Any difference.
+    Any,
+    /// None; differences are counted.
+    Never,
+}
+
+/// All rules over scores.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Rules {
+    /// By metric, in the order of their names.
+    pub metrics: BTreeMap<MetricKey, MetricRule>,
+    /// Slices.
+    pub slices: Slices,
+    /// Comparison with the baseline; `None`: no regression rules.
+    pub regression: Option<Regression>,
+    /// Snapshots.
+    pub fail_on: FailOn,
+    /// Unmeasured cases that a run may have.
+    pub max_unmeasured: usize,
+}

@@ -1,0 +1,21 @@
+//! Judges: whatever answers a judging request.
+
+pub mod offline;
+pub mod scripted;
+
+use crate::{
+    model::{CaseId, JudgeRequest, Reply, run::JudgeStamp},
+    system::BoxFuture,
+};
+
+/// Whatever answers a judging request.
+pub trait Judge: Send + Sync {
+    /// Who it is: part of every baseline, so that scores of two judges are never compared.
+    fn stamp(&self) -> JudgeStamp;
+
+    /// Whether a fresh reading of the same request is always the same, so that confirming it makes no sense.
+    fn is_deterministic(&self) -> bool;
+
+    /// Answers one request of one case. Never an `Err`: a failure is a reply that says how it ended.
+    fn ask<'a>(&'a self, case: &'a CaseId, request: &'a JudgeRequest) -> BoxFuture<'a, Reply>;
+}

@@ -1,0 +1,1 @@
+//! The `offline` judge: a screen for evidence by text, without a model.

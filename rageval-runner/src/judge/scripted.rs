@@ -1,0 +1,1 @@
+//! The `scripted` judge: replies from a file, for tests.

@@ -1,0 +1,1 @@
+//! Files that a person wrote, read into checked types with every problem at its place.

@@ -1,0 +1,1 @@
+//! The metric `context_recall`.

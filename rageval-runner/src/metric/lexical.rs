@@ -1,0 +1,1 @@
+//! Text metrics: what the answer says, by rule.

@@ -1,0 +1,185 @@
+//! Ways to measure a sample: the trait, and the list of all that are built in.
+
+pub mod answer_correctness;
+pub mod answer_relevancy;
+pub mod context_precision;
+pub mod context_recall;
+pub mod faithfulness;
+pub mod lexical;
+pub mod quantity;
+pub mod refusal_correctness;
+pub mod retrieval;
+
+use std::collections::BTreeMap;
+
+use crate::model::{GoldenCase, Language, MetricKey, Outcome, Request, Sample, Transcript};
+
+/// What a metric looks at; the prefix of its place in reports and the default decision rule follow from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// The ranking of what was fetched.
+    Retrieval,
+    /// The answer's text, by rule; these can be negated with `not: true`.
+    Text,
+    /// A measured quantity against a `max`: length, latency, tokens, cost.
+    Quantity,
+    /// A judge's verdicts.
+    Judged,
+}
+
+/// Whether a metric's key carries a cut-off after `@`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cutoff {
+    /// `hit_rate@5` only.
+    Required,
+    /// `mrr` and `mrr@10`.
+    Optional,
+    /// `faithfulness` only.
+    Refused,
+}
+
+/// What a parameter's value must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParamKind {
+    /// `true` or `false`.
+    Flag,
+    /// A number of at least 0.
+    Number,
+    /// A text that is not empty.
+    Text,
+    /// A list of texts, at least one; one text counts as a list of one.
+    Texts,
+    /// A regular expression that compiles.
+    Regex,
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+}
+
+/// One parameter that a metric takes in `thresholds.yaml` or in a case's `thresholds`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Param {
+    /// Its key.
+    pub name: &'static str,
+    /// What it must be.
+    pub kind: ParamKind,
+    /// What it does, in one sentence.
+    pub about: &'static str,
+}
+
+/// The parameters of one metric for one case: the policy's, with the case's own over them. Checked when loaded.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Params(pub BTreeMap<String, serde_json::Value>);
+
+impl Params {
+    /// Whether a flag is set.
+    pub fn flag(&self, name: &str) -> bool {
+        self.0.get(name).and_then(serde_json::Value::as_bool) == Some(true)
+    }
+
+    /// A number.
+    pub fn number(&self, name: &str) -> Option<f64> {
+        self.0.get(name).and_then(serde_json::Value::as_f64)
+    }
+
+    /// A text.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name).and_then(serde_json::Value::as_str)
+    }
+
+    /// A list of texts; one text counts as a list of one; absent is empty.
+    pub fn texts(&self, name: &str) -> Vec<&str> {
+        match self.0.get(name) {
+            Some(serde_json::Value::Array(items)) => items.iter().filter_map(serde_json::Value::as_str).collect(),
+            Some(value) => value.as_str().into_iter().collect(),
+            None => Vec::new(),
+        }
+    }
+
+    /// These parameters with those of a case laid over them.
+    #[must_use]
+    pub fn overlaid(&self, own: &BTreeMap<String, serde_json::Value>) -> Self {
+        let mut merged = self.0.clone();
+        merged.extend(own.iter().map(|(name, value)| (name.clone(), value.clone())));
+        Self(merged)
+    }
+}
+
+/// All that a metric may look at.
+#[derive(Debug, Clone, Copy)]
+pub struct Input<'a> {
+    /// The golden case.
+    pub case: &'a GoldenCase,
+    /// What the system did; whether it is a refusal is settled.
+    pub sample: &'a Sample,
+    /// The metric as named, with its cut-off.
+    pub key: &'a MetricKey,
+    /// Its parameters for this case.
+    pub params: &'a Params,
+}
+
+impl Input<'_> {
+    /// The language whose rules apply to this case's texts.
+    pub fn language(&self) -> Language {
+        self.case.language
+    }
+}
+
+/// What a metric does next, given all replies so far.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    /// It needs these answered first; never empty.
+    Ask(Vec<Request>),
+    /// It is done.
+    Done(Outcome),
+}
+
+/// A way to measure a sample: a pure function of the case, the sample and the replies so far.
+///
+/// The same input and transcript always give the same step; nothing is read from outside. So a metric's tests are tables of replies,
+/// and a stored run can be scored again without a judge.
+pub trait Metric: Send + Sync {
+    /// The name in `thresholds.yaml`, without cut-off and label: lower-case letters, digits and `_`.
+    fn name(&self) -> &str;
+
+    /// What it says, in one sentence for the documentation and the schema.
+    fn about(&self) -> &str;
+
+    /// What it looks at.
+    fn kind(&self) -> Kind;
+
+    /// Version of its definition: raised whenever the same input may score differently, so that old baselines are not compared with it.
+    fn version(&self) -> u32 {
+        1
+    }
+
+    /// Whether its key carries a cut-off.
+    fn cutoff(&self) -> Cutoff {
+        Cutoff::Refused
+    }
+
+    /// The parameters it takes. `not` is added by [`Kind::Text`] itself.
+    fn params(&self) -> &[Param] {
+        &[]
+    }
+
+    /// Why the case alone makes this metric not applicable, as a phrase; `None` when it applies.
+    ///
+    /// Asked before the system is: a case for which it applies and whose system failed is unmeasured.
+    fn not_applicable(&self, case: &GoldenCase, params: &Params) -> Option<String>;
+
+    /// What it does next. Called again with a longer transcript until it is done; it must be done once every request it made has a reply.
+    fn step(&self, input: &Input<'_>, transcript: &Transcript) -> Step;
+}
+
+/// The parameter that negates a text metric: score becomes 1 - score.
+pub const NOT: Param =
+    Param { name: "not", kind: ParamKind::Flag, about: "negates the metric: the score becomes 1 minus the score" };
+
+/// Every parameter of a metric, `not` included where it can be negated.
+pub fn params_of(metric: &dyn Metric) -> Vec<Param> {
+    let mut params = metric.params().to_vec();
+    if metric.kind() == Kind::Text {
+        params.push(NOT);
+    }
+    params
+}

@@ -1,0 +1,1 @@
+//! Quantities with a largest allowed value: length, latency, tokens, cost.

@@ -1,0 +1,1 @@
+//! The metric `refusal_correctness`.

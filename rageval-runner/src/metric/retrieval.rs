@@ -1,0 +1,1 @@
+//! Retrieval metrics: how good the ranking of what was fetched is.

@@ -1,0 +1,20 @@
+//! The vocabulary: plain data that every other module speaks in, without I/O.
+
+pub mod case;
+pub mod claim;
+pub mod ids;
+pub mod outcome;
+pub mod record;
+pub mod run;
+pub mod sample;
+pub mod score;
+pub mod transcript;
+
+pub use case::{CaseBar, Expectation, GoldenCase, GoldenSet, Judgement, KnownFailure, Language, Place};
+pub use claim::{Claim, Evidence, Verdict};
+pub use ids::{CaseId, DocId, IdError, MetricKey, MetricKeyError};
+pub use outcome::{Detail, Outcome, Ranked, Unmeasured};
+pub use record::{Record, Taken};
+pub use sample::{Answer, RetrievedContext, Sample, Usage};
+pub use score::{Score, UnitInterval};
+pub use transcript::{Ending, Exchange, Field, JudgeRequest, Reply, Request, Shown, Transcript};

@@ -1,0 +1,67 @@
+//! One case evaluated: its sample and the outcome of every metric.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    ids::{CaseId, MetricKey},
+    outcome::{Outcome, Unmeasured},
+    sample::Sample,
+    transcript::Transcript,
+};
+
+/// One case evaluated. Final for its run, whatever became of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Record {
+    /// The case.
+    pub case: CaseId,
+    /// Content digest of the case when it was asked.
+    pub digest: String,
+    /// What the system did.
+    pub taken: Taken,
+    /// One outcome for each metric of the policy.
+    pub outcomes: BTreeMap<MetricKey, Outcome>,
+    /// What was asked of the judge, and its replies.
+    #[serde(default)]
+    pub transcript: Transcript,
+}
+
+/// What came of asking the system.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "taken", rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Taken {
+    /// It answered.
+    Sample(Sample),
+    /// It did not: an error, a time-out, a crash, an invalid reply.
+    Failed(Unmeasured),
+}
+
+impl Record {
+    /// The sample, where the system answered.
+    pub fn sample(&self) -> Option<&Sample> {
+        match &self.taken {
+            Taken::Sample(sample) => Some(sample),
+            Taken::Failed(_) => None,
+        }
+    }
+
+    /// Every fault of this record: of the system once, else of each metric with its key.
+    pub fn faults(&self) -> Vec<(Option<&MetricKey>, &Unmeasured)> {
+        match &self.taken {
+            Taken::Failed(fault) => vec![(None, fault)],
+            Taken::Sample(_) => self
+                .outcomes
+                .iter()
+                .filter_map(|(key, outcome)| outcome.fault().map(|fault| (Some(key), fault)))
+                .collect(),
+        }
+    }
+
+    /// Whether anything in it is unmeasured.
+    pub fn is_unmeasured(&self) -> bool {
+        !self.faults().is_empty()
+    }
+}

@@ -1,0 +1,194 @@
+//! All records of one evaluation, with where they came from and what was decided.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    ids::{CaseId, DocId, MetricKey},
+    outcome::Outcome,
+    record::Record,
+};
+
+/// All records of one evaluation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Run {
+    /// Always `rageval-run`.
+    pub format: String,
+    /// Version of the format.
+    pub version: u32,
+    /// Where the run came from.
+    pub manifest: Manifest,
+    /// One record a case, sorted by id.
+    pub records: Vec<Record>,
+    /// What was decided: one entry for each trial that ran.
+    pub decisions: Vec<Decision>,
+}
+
+/// Where a run came from: everything that must be equal for two runs to be compared.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Manifest {
+    /// Name of the run's folder.
+    pub run_id: String,
+    /// Version of rageval that wrote it.
+    pub rageval: String,
+    /// The golden set.
+    pub golden_set: SetStamp,
+    /// The judge.
+    pub judge: JudgeStamp,
+    /// The system.
+    pub system: SystemStamp,
+    /// Version of each metric's definition, by metric name.
+    pub metric_versions: BTreeMap<String, u32>,
+    /// Digest of the rules that were applied.
+    pub policy_digest: String,
+    /// The commit, where the run happened in a git work tree.
+    pub git_revision: Option<String>,
+    /// Seed of every random draw.
+    pub seed: u64,
+    /// Cases of the set that have no record, because of a filter, a shard or an interruption. Not empty: the run is partial.
+    #[serde(default)]
+    pub missing: BTreeSet<CaseId>,
+}
+
+/// Which golden set a run used.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SetStamp {
+    /// Name, where stated.
+    pub name: Option<String>,
+    /// Version, where stated.
+    pub version: Option<String>,
+    /// Digest over all cases.
+    pub digest: String,
+    /// Number of cases.
+    pub cases: usize,
+}
+
+/// Which judge gave the verdicts. Two runs are comparable only when all of it is equal.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct JudgeStamp {
+    /// `offline`, `scripted`, ...
+    pub provider: String,
+    /// The model with its dated version, or the version of a judge that is code.
+    pub model: String,
+    /// Digest over provider, model, parameters and prompts.
+    pub fingerprint: String,
+}
+
+/// Which system was asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SystemStamp {
+    /// `function`, `http`, `command` or `recorded`.
+    pub kind: String,
+    /// The model that writes its answers, as declared.
+    pub generator: Option<String>,
+}
+
+/// What a rule over a run says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Ruling {
+    /// The bar is met.
+    Pass,
+    /// The bar is not met.
+    Fail,
+    /// Too little to say, by a rule that lets this pass: it is listed.
+    Inconclusive,
+    /// It could not be decided: something is unmeasured, or nothing was scored. Red.
+    Undecided,
+}
+
+impl Ruling {
+    /// Whether `cargo test` is red.
+    pub fn is_red(self) -> bool {
+        match self {
+            Self::Pass | Self::Inconclusive => false,
+            Self::Fail | Self::Undecided => true,
+        }
+    }
+}
+
+/// What was decided about one trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Decision {
+    /// The trial: `case::cases/en::refund-window`, `gate::recall@5::mean@language=pt`.
+    pub trial: String,
+    /// What it says.
+    pub ruling: Ruling,
+    /// The number that was compared, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub statistic: Option<f64>,
+    /// What it was compared with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<f64>,
+    /// Cases that entered the number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub n: Option<usize>,
+    /// The text a person gets, line by line; for a passing trial at most one line.
+    #[serde(default)]
+    pub lines: Vec<String>,
+    /// Failures that only warn, known failures, and other things worth a line in the summary.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
+}
+
+/// A run that was accepted and checked in: one entry a case, without times, costs and run ids.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Baseline {
+    /// What the run was made with.
+    pub manifest: BaselineManifest,
+    /// One entry a case.
+    pub cases: BTreeMap<CaseId, BaselineCase>,
+}
+
+/// What an accepted run was made with.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BaselineManifest {
+    /// The golden set.
+    pub golden_set: SetStamp,
+    /// The judge.
+    pub judge: JudgeStamp,
+    /// The system.
+    pub system: SystemStamp,
+    /// Version of each metric's definition.
+    pub metric_versions: BTreeMap<String, u32>,
+    /// The commit it was made at.
+    pub git_revision: Option<String>,
+    /// Why scores were lowered, newest last: what the person who accepted it wrote.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<LoweredScores>,
+}
+
+/// Scores that an accepted baseline lowered, and why.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LoweredScores {
+    /// What the person wrote.
+    pub reason: String,
+    /// Case, metric, score before and after.
+    pub scores: Vec<(CaseId, MetricKey, f64, f64)>,
+}
+
+/// One case of a baseline.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BaselineCase {
+    /// Content digest of the case when it was accepted.
+    pub digest: String,
+    /// The answer.
+    pub response: String,
+    /// Ids of what was retrieved, in rank order; the texts stand in the samples file.
+    pub retrieved: Vec<Option<DocId>>,
+    /// Digests of the retrieved texts, in rank order.
+    pub context_digests: Vec<String>,
+    /// One outcome a metric.
+    pub outcomes: BTreeMap<MetricKey, Outcome>,
+}

@@ -1,0 +1,1 @@
+//! What a failing case and a failing gate print.

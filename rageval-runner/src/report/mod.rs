@@ -1,0 +1,3 @@
+//! Decisions as text.
+
+pub mod console;

@@ -1,0 +1,1 @@
+//! Statistics: plain numbers in, plain numbers out; knows no word of RAG.

@@ -1,0 +1,1 @@
+//! Baselines: runs that were accepted and checked in.

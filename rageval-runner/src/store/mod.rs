@@ -1,0 +1,4 @@
+//! The only writer of files: runs, records, baselines.
+
+pub mod baseline;
+pub mod runs;

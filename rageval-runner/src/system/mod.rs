@@ -1,0 +1,57 @@
+//! The system under test: whatever takes a question and gives an answer.
+
+pub mod command;
+pub mod function;
+pub mod http;
+pub mod recorded;
+
+use std::{collections::BTreeMap, future::Future, pin::Pin};
+
+use crate::model::{Answer, CaseId, Unmeasured};
+
+/// A future on the heap, as trait objects need it.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// What the system is asked. It never sees the right answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// The case's id.
+    pub case_id: CaseId,
+    /// The question.
+    pub query: String,
+    /// The language tag of the case, as written.
+    pub language: Option<String>,
+    /// The case's metadata.
+    pub metadata: BTreeMap<String, String>,
+}
+
+/// What came back, with the system's own word on how long it took.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    /// The answer.
+    pub answer: Answer,
+    /// Milliseconds as the system states them; `None` takes the wall time around the call.
+    pub latency_ms: Option<f64>,
+}
+
+/// The causes that a system's faults are counted by.
+pub mod cause {
+    /// It returned an error.
+    pub const ERROR: &str = "system error";
+    /// It did not answer in time.
+    pub const TIME_OUT: &str = "system time-out";
+    /// It panicked.
+    pub const PANIC: &str = "system panicked";
+    /// Its process ended, or could not be started.
+    pub const CRASH: &str = "system crashed";
+    /// What it returned cannot be read.
+    pub const INVALID: &str = "system reply invalid";
+    /// No recorded answer of this case.
+    pub const MISSING: &str = "no recorded answer";
+}
+
+/// Whatever takes a question and gives an answer.
+pub trait RagSystem: Send + Sync {
+    /// Asks one question. Time limits, panics and concurrency are the caller's.
+    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Result<Asked, Unmeasured>>;
+}
