@@ -2,8 +2,10 @@
 
 pub mod gate;
 pub mod judge;
+pub mod load;
 pub mod metric;
 pub mod model;
+pub mod store;
 pub mod system;
 
 pub use model::{Answer, RetrievedContext, Usage};
