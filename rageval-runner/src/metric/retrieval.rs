@@ -1,1 +1,0 @@
-//! Retrieval metrics: how good the ranking of what was fetched is.
