@@ -1,1 +1,4 @@
 //! Files that a person wrote, read into checked types with every problem at its place.
+
+pub mod rankings;
+pub mod trec;

@@ -9,7 +9,7 @@ use super::ranking::Found;
 /// What a grade is worth to [`ndcg`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Gain {
-    /// The grade itself, as trec_eval does.
+    /// The grade itself, as `trec_eval` does.
     #[default]
     Linear,
     /// 2 to the grade, minus 1.
@@ -55,7 +55,7 @@ pub fn reciprocal_rank(found: &Found<'_>, k: Option<NonZeroUsize>) -> f64 {
 
 /// Precision at the rank of each hit, within the first `k` where given, summed and divided by the number of relevant documents.
 ///
-/// Divided by all of them also when `k` is smaller, as trec_eval's `map_cut` does.
+/// Divided by all of them also when `k` is smaller, as `trec_eval`'s `map_cut` does.
 pub fn average_precision(found: &Found<'_>, k: Option<NonZeroUsize>) -> f64 {
     let hits = k.map_or(found.hits.as_slice(), |k| found.within(k.get()));
     let precisions = hits.iter().enumerate().map(|(index, hit)| (index + 1) as f64 / hit.rank as f64);
@@ -69,7 +69,7 @@ pub fn r_precision(found: &Found<'_>) -> f64 {
 }
 
 /// Normalised discounted cumulative gain: the sum of gain / log2(rank + 1), divided by that of the best ranking there is,
-/// both cut at `k` where given (Järvelin and Kekäläinen 2002, as trec_eval computes it).
+/// both cut at `k` where given (Järvelin and Kekäläinen 2002, as `trec_eval` computes it).
 ///
 /// The best ranking is made from the judgements, never from what was retrieved. NaN when a gain is too large for a number.
 pub fn ndcg(found: &Found<'_>, k: Option<NonZeroUsize>, gain: Gain) -> f64 {
@@ -94,8 +94,11 @@ mod tests {
         NonZeroUsize::new(k).expect("at least 1")
     }
 
+    /// A ranking, the judgements, and what the formula gives.
+    type Row<'a> = (&'a [&'a str], &'a [(&'a str, f64)], f64);
+
     #[track_caller]
-    fn check(formula: impl Fn(&Found<'_>) -> f64, rows: &[(&[&str], &[(&str, f64)], f64)]) {
+    fn check(formula: impl Fn(&Found<'_>) -> f64, rows: &[Row<'_>]) {
         for (ranking, judgements, expected) in rows {
             let relevant = Relevant::new(judgements.iter().copied()).expect("something relevant");
             let got = formula(&Found::in_ranking(ranking.iter().map(|id| Some(*id)), &relevant));

@@ -10,7 +10,7 @@ pub use ranking::{Found, Hit, Relevant};
 
 use super::{Cutoff, Input, Kind, Metric, Param, ParamKind, Params, Step};
 use crate::model::{
-    Detail, DocId, GoldenCase, MetricKey, Outcome, Ranked, Transcript, UnitInterval, score::OutOfRange,
+    Detail, DocId, GoldenCase, MetricKey, MetricKeyError, Outcome, Ranked, Transcript, UnitInterval, score::OutOfRange,
 };
 
 /// All retrieval metrics, in the order of the documentation.
@@ -53,7 +53,7 @@ const GAIN: Param = Param {
 };
 
 impl Measure {
-    /// Every retrieval metric.
+    /// Every retrieval metric, in the order of the documentation.
     pub const ALL: [Self; 8] =
         [Self::HitRate, Self::Recall, Self::Precision, Self::F1, Self::Mrr, Self::Map, Self::RPrecision, Self::Ndcg];
 
@@ -93,9 +93,18 @@ pub enum Measurement {
     Ndcg(Option<NonZeroUsize>, Gain),
 }
 
-/// Why a key names no retrieval metric that can be computed.
+/// Why a text names no retrieval metric that can be computed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MeasurementError {
+    /// It is no metric key at all.
+    #[error(transparent)]
+    Key(#[from] MetricKeyError),
+    /// No retrieval metric has this name.
+    #[error("unknown retrieval metric `{name}`{}; known are {}", did_you_mean(name), known())]
+    Unknown {
+        /// The name, without cut-off and label.
+        name: String,
+    },
     /// The metric needs a cut-off and the key has none.
     #[error("`{name}` needs a cut-off, as in `{name}@10`")]
     CutoffMissing {
@@ -110,7 +119,28 @@ pub enum MeasurementError {
     },
 }
 
+fn known() -> String {
+    Measure::ALL.map(|measure| format!("`{}`", measure.as_str())).join(", ")
+}
+
+fn did_you_mean(name: &str) -> String {
+    let names = Measure::ALL.map(Measure::as_str);
+    let nearest = names.into_iter().map(|known| (strsim::damerau_levenshtein(name, known), known)).min();
+    match nearest {
+        Some((distance, known)) if distance * 3 <= name.len() => format!("; did you mean `{known}`?"),
+        Some(_) | None => String::new(),
+    }
+}
+
 impl Measurement {
+    /// Reads a key such as `recall@10`; `gain` is what `ndcg` uses.
+    pub fn parse(text: &str, gain: Gain) -> Result<Self, MeasurementError> {
+        let key = MetricKey::parse(text)?;
+        let measure = Measure::ALL.into_iter().find(|measure| measure.as_str() == key.name());
+        let measure = measure.ok_or_else(|| MeasurementError::Unknown { name: key.name().to_owned() })?;
+        Self::new(measure, &key, gain)
+    }
+
     /// The metric with the cut-off of `key`.
     pub fn new(measure: Measure, key: &MetricKey, gain: Gain) -> Result<Self, MeasurementError> {
         let cutoff = key.cutoff().and_then(NonZeroUsize::new);

@@ -185,3 +185,19 @@ fn a_key_whose_cutoff_makes_no_sense_is_unmeasured() {
         assert_eq!(outcome.fault().map(|fault| fault.why.as_str()), Some(expected));
     }
 }
+
+#[test]
+fn an_unknown_metric_is_named_with_the_nearest_known_one() {
+    let rows = [
+        ("recal@10", "unknown retrieval metric `recal`; did you mean `recall`?; known are"),
+        ("ncdg", "unknown retrieval metric `ncdg`; did you mean `ndcg`?; known are"),
+        ("faithfulness", "unknown retrieval metric `faithfulness`; known are"),
+        ("recall", "`recall` needs a cut-off, as in `recall@10`"),
+        ("recall@0", "the cut-off after `@` is a whole number of at least 1, got `0`"),
+        ("Recall@5", "a metric's name is lower-case letters"),
+    ];
+    for (text, expected) in rows {
+        let error = Measurement::parse(text, Gain::Linear).expect_err("no metric").to_string();
+        assert!(error.starts_with(expected), "{error}");
+    }
+}

@@ -1,0 +1,296 @@
+//! Rankings with their judgements, one JSON object a line.
+//!
+//! ```json
+//! {"id": "q1", "relevant_doc_ids": ["d3", {"id": "d7", "grade": 2}], "retrieved": ["d7", "d1", "d3"]}
+//! ```
+//!
+//! | key | also read as | |
+//! |---|---|---|
+//! | `id` | `query_id`, `case_id` | a text, unique in the file |
+//! | `relevant_doc_ids` | `relevant`, `gold_ids`, `reference_context_ids` | ids, or `{"id": .., "grade": ..}` with a grade of 1 where none is given; `null` and `[]` say that there are none |
+//! | `retrieved` | `retrieved_doc_ids`, `retrieved_context_ids`, `retrieved_contexts`, `contexts` | in rank order: ids, or objects with an `id`, whose other keys are ignored; `null` for the id stands for a document without one |
+//!
+//! The order of the list is the ranking; scores are not looked at. `query` and `question` may stand there too; any other key is an error.
+
+use std::{
+    borrow::Cow,
+    collections::HashMap,
+    fmt,
+    fs::File,
+    io::{BufRead, BufReader},
+    path::Path,
+};
+
+use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+
+use super::trec::{Problems, TrecError};
+
+/// One line: a query, its judgements and its ranking.
+#[derive(Debug, PartialEq)]
+pub struct RankedQuery<'a> {
+    /// The query's id.
+    pub id: Cow<'a, str>,
+    /// Judged documents; each has an id.
+    pub judged: Vec<Document<'a>>,
+    /// What was retrieved, best first.
+    pub retrieved: Vec<Document<'a>>,
+}
+
+/// A document in a list.
+#[derive(Debug, PartialEq)]
+pub struct Document<'a> {
+    /// Its id; `None` where a retrieved document has none, so that it takes up its rank and matches nothing.
+    pub id: Option<Cow<'a, str>>,
+    /// Its grade; 1 where none is given.
+    pub grade: f64,
+}
+
+impl RankedQuery<'_> {
+    /// Ids and grades of the judged documents.
+    pub fn judgements(&self) -> impl Iterator<Item = (&str, f64)> {
+        self.judged.iter().filter_map(|document| document.id.as_deref().map(|id| (id, document.grade)))
+    }
+
+    /// Ids of what was retrieved, best first.
+    pub fn ranking(&self) -> impl Iterator<Item = Option<&str>> {
+        self.retrieved.iter().map(|document| document.id.as_deref())
+    }
+}
+
+/// Reads a file and gives each line's query; blank lines are skipped. All problems of the file come at once, and nothing is given after the first.
+pub fn for_each(path: &Path, mut visit: impl FnMut(&RankedQuery<'_>)) -> Result<(), TrecError> {
+    let file = File::open(path).map_err(|source| TrecError::read(path, source))?;
+    let mut reader = BufReader::with_capacity(1 << 20, file);
+    let mut problems = Problems::default();
+    let mut lines_of: HashMap<Box<str>, usize> = HashMap::new();
+    let mut bytes = Vec::new();
+    let mut number = 0;
+    loop {
+        bytes.clear();
+        if reader.read_until(b'\n', &mut bytes).map_err(|source| TrecError::read(path, source))? == 0 {
+            break;
+        }
+        number += 1;
+        let line = if number == 1 { bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes) } else { &bytes };
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        let query: RankedQuery<'_> = match serde_json::from_slice(line) {
+            Ok(query) => query,
+            Err(error) => {
+                problems.add(path, number, explain(&error, line));
+                continue;
+            }
+        };
+        if let Some(first) = lines_of.insert(query.id.as_ref().into(), number) {
+            problems.add(
+                path,
+                number,
+                format_args!("query `{}` stands at line {first} already; ids are unique", query.id),
+            );
+        }
+        if let Some(document) = contradiction(&query) {
+            problems.add(path, number, format_args!("document `{document}` has two grades; keep one of them"));
+        }
+        if query.judged.iter().any(|document| document.id.is_none()) {
+            problems.add(path, number, "a relevant document needs an id");
+        }
+        if !query.retrieved.is_empty() && query.retrieved.iter().all(|document| document.id.is_none()) {
+            problems.add(path, number, "none of the retrieved documents has an id, so nothing can be compared");
+        }
+        if problems.is_empty() {
+            visit(&query);
+        }
+    }
+    if number == 0 {
+        problems.add(path, 1, "the file is empty; expected one JSON object a line");
+    }
+    problems.or(())
+}
+
+/// The parser's words with the column in characters; its line is always 1, ours is the file's.
+fn explain(error: &serde_json::Error, line: &[u8]) -> String {
+    let text = error.to_string();
+    let text = text.strip_suffix(&format!(" at line {} column {}", error.line(), error.column())).unwrap_or(&text);
+    let text = if error.is_eof() { format!("{text}; one whole object a line is expected") } else { text.to_owned() };
+    match line.get(..error.column()) {
+        Some([]) | None => text,
+        Some(before) => format!("column {}: {text}", String::from_utf8_lossy(before).chars().count()),
+    }
+}
+
+fn contradiction<'q>(query: &'q RankedQuery<'_>) -> Option<&'q str> {
+    let mut judgements: Vec<_> = query.judgements().collect();
+    judgements.sort_by(|a, b| a.0.cmp(b.0));
+    judgements.windows(2).find(|pair| pair[0].0 == pair[1].0 && pair[0].1 != pair[1].1).map(|pair| pair[0].0)
+}
+
+/// The keys of a line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Key {
+    Id,
+    Relevant,
+    Retrieved,
+    Ignored,
+}
+
+const KEYS: &[(&str, Key)] = &[
+    ("id", Key::Id),
+    ("query_id", Key::Id),
+    ("case_id", Key::Id),
+    ("relevant_doc_ids", Key::Relevant),
+    ("relevant", Key::Relevant),
+    ("gold_ids", Key::Relevant),
+    ("reference_context_ids", Key::Relevant),
+    ("retrieved", Key::Retrieved),
+    ("retrieved_doc_ids", Key::Retrieved),
+    ("retrieved_context_ids", Key::Retrieved),
+    ("retrieved_contexts", Key::Retrieved),
+    ("contexts", Key::Retrieved),
+    ("query", Key::Ignored),
+    ("question", Key::Ignored),
+];
+
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Name;
+        impl Visitor<'_> for Name {
+            type Value = Key;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a key")
+            }
+
+            fn visit_str<E: de::Error>(self, name: &str) -> Result<Key, E> {
+                if let Some((_, key)) = KEYS.iter().find(|(known, _)| *known == name) {
+                    return Ok(*key);
+                }
+                let nearest = KEYS.iter().map(|(known, _)| (strsim::damerau_levenshtein(name, known), *known)).min();
+                Err(E::custom(match nearest {
+                    Some((distance, known)) if distance * 3 <= name.len() => {
+                        format!("unknown key `{name}`; did you mean `{known}`?")
+                    }
+                    Some(_) | None => {
+                        format!("unknown key `{name}`; known are `id`, `relevant_doc_ids` and `retrieved`")
+                    }
+                }))
+            }
+        }
+        deserializer.deserialize_identifier(Name)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for RankedQuery<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Line;
+        impl<'de> Visitor<'de> for Line {
+            type Value = RankedQuery<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object with `id`, `relevant_doc_ids` and `retrieved`")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RankedQuery<'de>, A::Error> {
+                let mut id: Option<Cow<'de, str>> = None;
+                let mut judged: Option<Vec<Document<'de>>> = None;
+                let mut retrieved: Option<Vec<Document<'de>>> = None;
+                while let Some(key) = map.next_key::<Key>()? {
+                    match key {
+                        Key::Id => once(&mut id, map.next_value::<Text<'de>>()?.0, "id")?,
+                        Key::Relevant => {
+                            once(&mut judged, map.next_value::<Option<_>>()?.unwrap_or_default(), "relevant_doc_ids")?;
+                        }
+                        Key::Retrieved => once(&mut retrieved, map.next_value()?, "retrieved")?,
+                        Key::Ignored => {
+                            map.next_value::<IgnoredAny>()?;
+                        }
+                    }
+                }
+                Ok(RankedQuery {
+                    id: id.ok_or_else(|| de::Error::missing_field("id"))?,
+                    judged: judged.ok_or_else(|| de::Error::missing_field("relevant_doc_ids"))?,
+                    retrieved: retrieved.ok_or_else(|| de::Error::missing_field("retrieved"))?,
+                })
+            }
+        }
+        deserializer.deserialize_map(Line)
+    }
+}
+
+fn once<T, E: de::Error>(slot: &mut Option<T>, value: T, name: &str) -> Result<(), E> {
+    if slot.replace(value).is_some() {
+        return Err(E::custom(format!("`{name}` is given twice, perhaps under two of its names; keep one")));
+    }
+    Ok(())
+}
+
+/// A text, borrowed from the line where it holds no escapes. Numbers are refused: an id is a text, and `007` is not `7`.
+struct Text<'a>(Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Borrowing;
+        impl<'de> Visitor<'de> for Borrowing {
+            type Value = Text<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text")
+            }
+
+            fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(Borrowing)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Document<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entry;
+        impl<'de> Visitor<'de> for Entry {
+            type Value = Document<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an id as a text, or an object with an `id`")
+            }
+
+            fn visit_borrowed_str<E: de::Error>(self, id: &'de str) -> Result<Document<'de>, E> {
+                Ok(Document { id: Some(Cow::Borrowed(id)), grade: 1.0 })
+            }
+
+            fn visit_str<E: de::Error>(self, id: &str) -> Result<Document<'de>, E> {
+                Ok(Document { id: Some(Cow::Owned(id.to_owned())), grade: 1.0 })
+            }
+
+            fn visit_unit<E: de::Error>(self) -> Result<Document<'de>, E> {
+                Ok(Document { id: None, grade: 1.0 })
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Document<'de>, A::Error> {
+                let mut id: Option<Option<Cow<'de, str>>> = None;
+                let mut grade = None;
+                while let Some(key) = map.next_key::<Text<'de>>()? {
+                    match key.0.as_ref() {
+                        "id" => once(&mut id, map.next_value::<Option<Text<'de>>>()?.map(|text| text.0), "id")?,
+                        "grade" => once(&mut grade, map.next_value::<f64>()?, "grade")?,
+                        _ => {
+                            map.next_value::<IgnoredAny>()?;
+                        }
+                    }
+                }
+                Ok(Document { id: id.ok_or_else(|| de::Error::missing_field("id"))?, grade: grade.unwrap_or(1.0) })
+            }
+        }
+        deserializer.deserialize_any(Entry)
+    }
+}
+
+#[cfg(test)]
+mod tests;
