@@ -271,3 +271,11 @@ fn record_key(case: &GoldenCase) -> String {
 fn hash(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex()[..32].to_owned()
 }
+
+/// The commit that is checked out at `folder`; `None` outside a work tree, or where git is not installed.
+pub fn git_revision(folder: &Path) -> Option<String> {
+    let output = std::process::Command::new("git").arg("-C").arg(folder).args(["rev-parse", "HEAD"]).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    let revision = text.trim();
+    (output.status.success() && !revision.is_empty()).then(|| revision.to_owned())
+}
