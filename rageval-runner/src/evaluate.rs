@@ -1,1 +1,234 @@
 //! The one loop that asks: the system first, then whatever the metrics need.
+//!
+//! User code never runs on the runtime's own threads: each call of the system sits on a blocking thread of its own, so that a
+//! system that blocks, spins or panics costs its own case and no other. Whatever happens, a case ends as a [`Record`].
+
+use std::{
+    any::Any,
+    collections::BTreeMap,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    contain,
+    gate::rule::Rules,
+    judge::Judge,
+    metric::{Input, Metric, Params, Step, finish},
+    model::{
+        Ending, Exchange, GoldenCase, MetricKey, Outcome, Record, Reply, Request, Sample, Taken, Transcript, Unmeasured,
+    },
+    store::slots::Limit,
+    system::{Asked, Question, RagSystem, cause},
+    text,
+};
+
+/// Rounds of asking after which a metric is taken to be unable to finish.
+const MAX_ROUNDS: usize = 16;
+
+/// Everything that one case's evaluation needs; shared by all.
+pub struct Evaluation {
+    /// The system under test.
+    pub system: Arc<dyn RagSystem>,
+    /// The judge.
+    pub judge: Arc<dyn Judge>,
+    /// The metrics that rules may name.
+    pub metrics: Vec<&'static dyn Metric>,
+    /// The rules, for the metrics to compute and their parameters.
+    pub rules: Rules,
+    /// How long one call of the system may take.
+    pub system_timeout: Duration,
+    /// How many calls of the system may be under way.
+    pub system_limit: Limit,
+    /// How long one call of the judge may take.
+    pub judge_timeout: Duration,
+    /// How many calls of the judge may be under way.
+    pub judge_limit: Limit,
+}
+
+/// One metric of one case, on its way to an outcome.
+struct Pending<'a> {
+    metric: &'static dyn Metric,
+    key: &'a MetricKey,
+    params: Params,
+}
+
+impl Evaluation {
+    /// Asks the system about one case and takes every metric to its outcome.
+    pub async fn record(&self, case: &GoldenCase) -> Record {
+        let taken = match self.take(case).await {
+            Ok(sample) => Taken::Sample(sample),
+            Err(fault) => Taken::Failed(fault),
+        };
+        let mut outcomes = BTreeMap::new();
+        let mut pending = Vec::new();
+        for key in metric_keys(&self.rules, case) {
+            let Some(metric) = self.metrics.iter().copied().find(|metric| metric.name() == key.name()) else {
+                let why = format!("no metric is called `{}`", key.name());
+                outcomes.insert(key.clone(), Outcome::unmeasured("unknown metric", why));
+                continue;
+            };
+            let params = params_for(&self.rules, case, key);
+            match (contained(|| metric.not_applicable(case, &params)), &taken) {
+                (Err(panic), _) => {
+                    outcomes.insert(key.clone(), panicked(&panic));
+                }
+                (Ok(Some(why)), _) => {
+                    outcomes.insert(key.clone(), Outcome::not_applicable(why));
+                }
+                (Ok(None), Taken::Failed(fault)) => {
+                    outcomes.insert(key.clone(), Outcome::Unmeasured { fault: fault.clone() });
+                }
+                (Ok(None), Taken::Sample(_)) => pending.push(Pending { metric, key, params }),
+            }
+        }
+        let mut transcript = Transcript::default();
+        if let Taken::Sample(sample) = &taken {
+            self.measure(case, sample, pending, &mut outcomes, &mut transcript).await;
+        }
+        Record { case: case.id.clone(), digest: case.digest(), taken, outcomes, transcript }
+    }
+
+    /// Asks the system, within its limits; settles whether the answer is a refusal.
+    async fn take(&self, case: &GoldenCase) -> Result<Sample, Unmeasured> {
+        let _permit = self
+            .system_limit
+            .acquire()
+            .await
+            .map_err(|error| Unmeasured::new(cause::ERROR, format!("no place among the calls under way: {error}")))?;
+        let question = Question {
+            case_id: case.id.clone(),
+            query: case.query.clone(),
+            language: case.language_tag.clone(),
+            metadata: case.metadata.clone(),
+        };
+        let system = Arc::clone(&self.system);
+        let runtime = tokio::runtime::Handle::current();
+        let started = Instant::now();
+        let call = tokio::task::spawn_blocking(move || contained(|| runtime.block_on(system.ask(&question))));
+        let answered = match tokio::time::timeout(self.system_timeout, call).await {
+            Err(_) => {
+                let why = format!("no answer within {}; raise `system.timeout` if that is too short", seconds(self.system_timeout));
+                return Err(Unmeasured::new(cause::TIME_OUT, why));
+            }
+            Ok(Err(join)) => return Err(Unmeasured::new(cause::PANIC, join.to_string())),
+            Ok(Ok(Err(panic))) => return Err(Unmeasured::new(cause::PANIC, panic)),
+            Ok(Ok(Ok(answered))) => answered,
+        };
+        let Asked { answer, latency_ms } = answered?;
+        let latency_ms = latency_ms.unwrap_or_else(|| started.elapsed().as_secs_f64() * 1000.0);
+        let is_refusal = match answer.refused {
+            Some(flag) => flag,
+            None => text::refusal::is_refusal(&answer.response, case.language),
+        };
+        Ok(Sample { answer, is_refusal, latency_ms })
+    }
+
+    /// Steps all metrics until each is done; requests of one round are asked side by side, equal ones once.
+    async fn measure(
+        &self,
+        case: &GoldenCase,
+        sample: &Sample,
+        mut pending: Vec<Pending<'_>>,
+        outcomes: &mut BTreeMap<MetricKey, Outcome>,
+        transcript: &mut Transcript,
+    ) {
+        for _ in 0..MAX_ROUNDS {
+            let mut asked: Vec<Request> = Vec::new();
+            let mut waiting = Vec::new();
+            for one in pending {
+                let input = Input { case, sample, key: one.key, params: &one.params };
+                match contained(|| one.metric.step(&input, transcript)) {
+                    Err(panic) => {
+                        outcomes.insert(one.key.clone(), panicked(&panic));
+                    }
+                    Ok(Step::Done(outcome)) => {
+                        outcomes.insert(one.key.clone(), finish(one.metric, &one.params, outcome));
+                    }
+                    Ok(Step::Ask(requests)) => {
+                        for request in requests {
+                            if transcript.reply_to(&request).is_none() && !asked.contains(&request) {
+                                asked.push(request);
+                            }
+                        }
+                        waiting.push(one);
+                    }
+                }
+            }
+            pending = waiting;
+            if pending.is_empty() {
+                return;
+            }
+            if asked.is_empty() {
+                break;
+            }
+            let replies = futures_util::future::join_all(asked.iter().map(|request| self.ask(case, request))).await;
+            let exchanges = asked.into_iter().zip(replies).map(|(request, reply)| Exchange { request, reply });
+            transcript.exchanges.extend(exchanges);
+        }
+        for one in pending {
+            let why = "it asks for more although all its requests have replies";
+            outcomes.insert(one.key.clone(), Outcome::unmeasured("metric did not finish", why));
+        }
+    }
+
+    /// One request, within the judge's limits.
+    async fn ask(&self, case: &GoldenCase, request: &Request) -> Reply {
+        let Request::Judge(request) = request;
+        let _permit = match self.judge_limit.acquire().await {
+            Ok(permit) => permit,
+            Err(error) => return Reply::Failed { ending: Ending::Provider, why: error.to_string() },
+        };
+        let call = AssertUnwindSafe(self.judge.ask(&case.id, request));
+        match tokio::time::timeout(self.judge_timeout, futures_util::FutureExt::catch_unwind(call)).await {
+            Err(_) => {
+                let why = format!("no reply within {}", seconds(self.judge_timeout));
+                Reply::Failed { ending: Ending::TimeOut, why }
+            }
+            Ok(Err(panic)) => {
+                Reply::Failed { ending: Ending::Provider, why: format!("the judge panicked: {}", payload(panic.as_ref())) }
+            }
+            Ok(Ok(reply)) => reply,
+        }
+    }
+}
+
+/// The metrics of one case: those of the rules, and those that only the case itself names.
+pub fn metric_keys<'a>(rules: &'a Rules, case: &'a GoldenCase) -> Vec<&'a MetricKey> {
+    let own = case.bars.keys().filter(|key| !rules.metrics.contains_key(*key));
+    rules.metrics.keys().chain(own).collect()
+}
+
+/// A metric's parameters for one case: the policy's with the case's own over them.
+fn params_for(rules: &Rules, case: &GoldenCase, key: &MetricKey) -> Params {
+    let base = rules.metrics.get(key).map(|rule| rule.params.clone()).unwrap_or_default();
+    match case.bars.get(key) {
+        Some(bar) => base.overlaid(&bar.params),
+        None => base,
+    }
+}
+
+/// Runs user code; a panic comes back as its message, without the default trace on the screen.
+fn contained<T>(code: impl FnOnce() -> T) -> Result<T, String> {
+    let _quiet = contain::quietly();
+    catch_unwind(AssertUnwindSafe(code))
+        .map_err(|panic| contain::take_message().unwrap_or_else(|| payload(panic.as_ref())))
+}
+
+fn panicked(message: &str) -> Outcome {
+    Outcome::unmeasured("metric panicked", message)
+}
+
+/// What a panic said.
+fn payload(panic: &(dyn Any + Send)) -> String {
+    panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic without a message".to_owned())
+}
+
+fn seconds(duration: Duration) -> String {
+    format!("{} s", duration.as_secs_f64())
+}

@@ -2,3 +2,51 @@
 
 pub mod baseline;
 pub mod runs;
+pub mod slots;
+
+use std::{
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+/// A file of ours that cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The operating system says no.
+    #[error("{path}: {source}", path = path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What it said.
+        source: io::Error,
+    },
+    /// The file is not what it should be.
+    #[error("{path}: {why}", path = path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and what to do.
+        why: String,
+    },
+}
+
+impl StoreError {
+    pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { path, source }
+    }
+
+    pub(crate) fn format(path: &Path, why: impl Into<String>) -> Self {
+        Self::Format { path: path.to_owned(), why: why.into() }
+    }
+}
+
+/// Writes a file whole or not at all: a temporary file in the same folder, then a rename. Makes the folder when missing.
+pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    let folder = path.parent().unwrap_or_else(|| Path::new("."));
+    std::fs::create_dir_all(folder).map_err(StoreError::io(folder))?;
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(StoreError::io(folder))?;
+    file.write_all(bytes).and_then(|()| file.as_file().sync_data()).map_err(StoreError::io(path))?;
+    file.persist(path).map_err(|error| StoreError::Io { path: path.to_owned(), source: error.error })?;
+    Ok(())
+}

@@ -1,1 +1,281 @@
-//! Run folders and run files.
+//! Run folders: one a run, with `run.json`, or with a file a record where each test is a process.
+//!
+//! `target/rageval/runs/<package>.<target>/<id>/`. One process keeps its records in memory and writes `run.json` at the end.
+//! Many processes (cargo-nextest) share the folder of `NEXTEST_RUN_ID`: `records/` and `decisions/` hold one file each, `locks/`
+//! one lock a case, so that each case is evaluated once, by whoever comes first. [`read`] takes either form.
+
+use std::{
+    collections::BTreeSet,
+    fs, io,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use super::{
+    StoreError,
+    slots::{Backoff, Limit, try_lock},
+    write_atomically,
+};
+use crate::model::{
+    CaseId, GoldenCase, Record,
+    run::{Decision, Manifest, Run},
+};
+
+/// What `format` says in a run file.
+pub const FORMAT: &str = "rageval-run";
+/// Version of the run file that this version writes.
+pub const VERSION: u32 = 1;
+/// Run folders that are kept a target; older ones are removed when a run ends.
+const KEPT: usize = 20;
+
+/// The folder of one run.
+#[derive(Debug, Clone)]
+pub struct RunFolder {
+    runs: PathBuf,
+    target: String,
+    id: String,
+}
+
+/// What a folder of many processes says about its run; written by the first that has read the whole set.
+#[derive(Debug, Serialize, Deserialize)]
+struct SharedManifest {
+    version: u32,
+    manifest: Manifest,
+    cases: BTreeSet<CaseId>,
+}
+
+impl RunFolder {
+    /// The folder of the run `id` of a test target, below `runs`. Nothing is made yet.
+    pub fn new(runs: PathBuf, target: String, id: String) -> Self {
+        Self { runs, target, id }
+    }
+
+    /// The run's name.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The folder.
+    pub fn path(&self) -> PathBuf {
+        self.runs.join(&self.target).join(&self.id)
+    }
+
+    /// A limit on calls under way that holds over all processes of this run.
+    pub fn limit(&self, what: &str, places: usize) -> Limit {
+        Limit::across_processes(self.path().join("slots").join(what), places)
+    }
+
+    /// The record of a case, where some process has evaluated it already.
+    pub fn record(&self, case: &GoldenCase) -> Result<Option<Record>, StoreError> {
+        read_json(&self.file("records", &record_key(case)))
+    }
+
+    /// The record of a case: read when it is there, else evaluated under the case's lock and written, so that it is evaluated once.
+    pub async fn record_or<F>(&self, case: &GoldenCase, evaluate: F) -> Result<Record, StoreError>
+    where
+        F: AsyncFnOnce() -> Record,
+    {
+        let key = record_key(case);
+        let path = self.file("records", &key);
+        let lock = self.path().join("locks").join(format!("{key}.lock"));
+        let mut pause = Backoff::default();
+        loop {
+            if let Some(record) = read_json(&path)? {
+                return Ok(record);
+            }
+            // Held until the end of this turn; the kernel frees it when this process dies.
+            let held = try_lock(&lock).map_err(StoreError::io(&lock))?;
+            if held.is_some() {
+                if let Some(record) = read_json(&path)? {
+                    return Ok(record);
+                }
+                let record = evaluate().await;
+                write_json(&path, &record)?;
+                return Ok(record);
+            }
+            pause.wait().await;
+        }
+    }
+
+    /// Keeps what was decided about one trial.
+    pub fn write_decision(&self, decision: &Decision) -> Result<(), StoreError> {
+        write_json(&self.file("decisions", &hash(&decision.trial)), decision)
+    }
+
+    /// Says what the run is made of, when no other process has.
+    pub fn write_manifest(&self, manifest: &Manifest, cases: BTreeSet<CaseId>) -> Result<(), StoreError> {
+        let path = self.path().join("manifest.json");
+        if path.exists() {
+            return Ok(());
+        }
+        write_json(&path, &SharedManifest { version: VERSION, manifest: manifest.clone(), cases })
+    }
+
+    /// Writes `run.json`: one line a record, one line a decision.
+    pub fn write_run(&self, run: &Run) -> Result<PathBuf, StoreError> {
+        let path = self.path().join("run.json");
+        write_atomically(&path, to_text(run).map_err(|e| StoreError::format(&path, e.to_string()))?.as_bytes())?;
+        Ok(path)
+    }
+
+    /// Names this run the latest, of its target and of all, and removes the oldest folders beyond the last 20 of its target.
+    pub fn finish(&self) -> Result<(), StoreError> {
+        let target = self.runs.join(&self.target);
+        write_atomically(&target.join("latest"), self.id.as_bytes())?;
+        write_atomically(&self.runs.join("latest"), format!("{}/{}", self.target, self.id).as_bytes())?;
+        let mut folders: Vec<(SystemTime, PathBuf)> = fs::read_dir(&target)
+            .map_err(StoreError::io(&target))?
+            .filter_map(Result::ok)
+            .filter(|entry| entry.file_name() != self.id.as_str() && entry.path().is_dir())
+            .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+            .collect();
+        folders.sort();
+        let surplus = (folders.len() + 1).saturating_sub(KEPT);
+        for (_, folder) in folders.into_iter().take(surplus) {
+            // Another process may remove the same one; what is gone is gone.
+            fs::remove_dir_all(&folder).ok();
+        }
+        Ok(())
+    }
+
+    fn file(&self, kind: &str, name: &str) -> PathBuf {
+        self.path().join(kind).join(format!("{name}.json"))
+    }
+}
+
+/// Reads a run: a `run.json`, a run folder of either form, or a `latest` file.
+pub fn read(path: &Path) -> Result<Run, StoreError> {
+    if path.file_name().is_some_and(|name| name == "latest") && path.is_file() {
+        let name = fs::read_to_string(path).map_err(StoreError::io(path))?;
+        let folder = path.parent().unwrap_or_else(|| Path::new(".")).join(name.trim());
+        return read(&folder);
+    }
+    if path.is_dir() {
+        let whole = path.join("run.json");
+        return if whole.is_file() { read_file(&whole) } else { read_shared(path) };
+    }
+    read_file(path)
+}
+
+/// Reads one `run.json`.
+fn read_file(path: &Path) -> Result<Run, StoreError> {
+    let text = fs::read_to_string(path).map_err(StoreError::io(path))?;
+    check_version(path, &text)?;
+    serde_json::from_str(&text).map_err(|error| StoreError::format(path, format!("not a readable run: {error}")))
+}
+
+/// Refuses what is no run file, and what a newer version wrote, before its fields are looked at.
+fn check_version(path: &Path, text: &str) -> Result<(), StoreError> {
+    #[derive(Deserialize)]
+    struct Head {
+        format: Option<String>,
+        version: Option<u32>,
+    }
+    let head: Head = serde_json::from_str(text)
+        .map_err(|error| StoreError::format(path, format!("not a run file ({error}); name a run folder or its run.json")))?;
+    match (head.format.as_deref(), head.version) {
+        (Some(FORMAT), Some(VERSION)) => Ok(()),
+        (Some(FORMAT), Some(version)) if version > VERSION => {
+            let why = format!("written by a newer rageval (format {version}, this one reads up to {VERSION}); update rageval");
+            Err(StoreError::format(path, why))
+        }
+        (Some(FORMAT), version) => Err(StoreError::format(path, format!("unknown version {version:?} of the run format"))),
+        (format, _) => {
+            let format = format.unwrap_or("nothing");
+            Err(StoreError::format(path, format!("its `format` says {format}, a run file says {FORMAT}")))
+        }
+    }
+}
+
+/// Puts a run together from the files of many processes.
+fn read_shared(folder: &Path) -> Result<Run, StoreError> {
+    let path = folder.join("manifest.json");
+    let Some(shared) = read_json::<SharedManifest>(&path)? else {
+        let why = "no run.json and no manifest.json: not a run folder, or only single cases ran; run the gates too";
+        return Err(StoreError::format(folder, why));
+    };
+    if shared.version != VERSION {
+        return Err(StoreError::format(&path, format!("unknown version {} of the run format", shared.version)));
+    }
+    let mut records: Vec<Record> = read_all(&folder.join("records"))?;
+    records.sort_by(|a, b| a.case.cmp(&b.case));
+    let mut decisions: Vec<Decision> = read_all(&folder.join("decisions"))?;
+    decisions.sort_by(|a, b| a.trial.cmp(&b.trial));
+    let held: BTreeSet<&CaseId> = records.iter().map(|record| &record.case).collect();
+    let mut manifest = shared.manifest;
+    manifest.missing = shared.cases.iter().filter(|id| !held.contains(id)).cloned().collect();
+    Ok(Run { format: FORMAT.to_owned(), version: VERSION, manifest, records, decisions })
+}
+
+/// A run as text: valid JSON with one line a record and one a decision, so that it can be looked at and compared line by line.
+fn to_text(run: &Run) -> serde_json::Result<String> {
+    let mut text = format!(
+        "{{\"format\":{},\"version\":{},\n\"manifest\":{},\n\"records\":[",
+        serde_json::to_string(&run.format)?,
+        run.version,
+        serde_json::to_string(&run.manifest)?
+    );
+    push_lines(&mut text, &run.records)?;
+    text.push_str("],\n\"decisions\":[");
+    push_lines(&mut text, &run.decisions)?;
+    text.push_str("]}\n");
+    Ok(text)
+}
+
+fn push_lines<T: Serialize>(text: &mut String, items: &[T]) -> serde_json::Result<()> {
+    for (i, item) in items.iter().enumerate() {
+        text.push_str(if i == 0 { "\n" } else { ",\n" });
+        text.push_str(&serde_json::to_string(item)?);
+    }
+    Ok(())
+}
+
+fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, StoreError> {
+    let bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(StoreError::Io { path: path.to_owned(), source }),
+    };
+    serde_json::from_slice(&bytes).map(Some).map_err(|error| StoreError::format(path, error.to_string()))
+}
+
+fn read_all<T: DeserializeOwned>(folder: &Path) -> Result<Vec<T>, StoreError> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => return Err(StoreError::Io { path: folder.to_owned(), source }),
+    };
+    let mut items = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(StoreError::io(folder))?.path();
+        // Temporary files of writers that were killed have no such ending.
+        if path.extension().is_some_and(|ending| ending == "json") {
+            items.extend(read_json(&path)?);
+        }
+    }
+    Ok(items)
+}
+
+fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), StoreError> {
+    let text = serde_json::to_vec(value).map_err(|error| StoreError::format(path, error.to_string()))?;
+    write_atomically(path, &text)
+}
+
+/// A record is of a case as it was written: a case that is edited while the run goes on is another one.
+fn record_key(case: &GoldenCase) -> String {
+    hash(&format!("{}\n{}", case.id, case.digest()))
+}
+
+fn hash(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex()[..32].to_owned()
+}
+
+/// The commit that is checked out at `folder`; `None` outside a work tree, or where git is not installed.
+pub fn git_revision(folder: &Path) -> Option<String> {
+    let output = std::process::Command::new("git").arg("-C").arg(folder).args(["rev-parse", "HEAD"]).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    let revision = text.trim();
+    (output.status.success() && !revision.is_empty()).then(|| revision.to_owned())
+}

@@ -1,0 +1,25 @@
+# What a contributor runs. `just` alone lists the recipes.
+_default:
+    @just --list
+
+# The gate on the demo system.
+gate:
+    cargo test --test rag_regression
+
+# All tests.
+test:
+    cargo test --workspace
+
+# Formatting, lints, documentation.
+check:
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets --all-features -- -D warnings
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --all-features
+
+# Review changed verdicts.
+review:
+    cargo insta review
+
+# Benches; figures go to docs/performance.md.
+bench:
+    cargo bench --workspace

@@ -1,0 +1,293 @@
+//! One run: its records, whoever evaluates them, and its decisions.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
+
+use futures_util::StreamExt as _;
+use tokio::runtime::Runtime;
+
+use super::{
+    context::Context,
+    setup::{self, Files, Problem, Reach},
+    snapshots::Snapshots,
+};
+use crate::{
+    evaluate::Evaluation,
+    gate::decide::Gate,
+    judge::Judge,
+    metric::Metric,
+    model::{
+        CaseId, GoldenCase, Record,
+        run::{Baseline, Decision, Manifest, Run, SetStamp, SystemStamp},
+    },
+    store::{StoreError, runs, runs::RunFolder},
+    system::RagSystem,
+};
+
+/// One run, shared by all trials.
+pub(super) struct Session {
+    pub(super) files: Files,
+    pub(super) metrics: Vec<&'static dyn Metric>,
+    pub(super) gates: Vec<Gate>,
+    pub(super) baseline: Option<Baseline>,
+    pub(super) snapshots: Snapshots,
+    pub(super) judge: Arc<dyn Judge>,
+    pub(super) folder: RunFolder,
+    /// What is wrong with the set-up, found before anything ran.
+    pub(super) problems: Vec<Problem>,
+    pub(super) context: Context,
+    pub(super) decisions: Mutex<BTreeMap<String, Decision>>,
+    pub(super) function: Option<Arc<dyn RagSystem>>,
+    pub(super) records: Records,
+    /// Built on the first record that is in no store.
+    pub(super) evaluation: OnceLock<Result<Arc<Evaluation>, Problem>>,
+    pub(super) runtime: OnceLock<Runtime>,
+}
+
+/// Where records are while the run goes on.
+pub(super) enum Records {
+    /// One process: evaluated ahead, kept in memory.
+    Memory(BTreeMap<CaseId, OnceLock<Result<Arc<Record>, Problem>>>),
+    /// Many processes: files of the run folder, and what this process has read.
+    Folder(Mutex<BTreeMap<CaseId, Arc<Record>>>),
+}
+
+impl Session {
+    /// The system and the judge, opened on the first call.
+    pub(super) fn evaluation(&self) -> Result<Arc<Evaluation>, Problem> {
+        let open = || {
+            let system = setup::open_system(&self.files, self.function.clone())?;
+            let shared = matches!(self.records, Records::Folder(_)).then_some(&self.folder);
+            let judge = Arc::clone(&self.judge);
+            Ok(Arc::new(setup::evaluation(&self.files, system, judge, self.metrics.clone(), shared)))
+        };
+        self.evaluation.get_or_init(open).clone()
+    }
+
+    /// Every broken part of the set-up, the system's opening included when it has been tried.
+    pub(super) fn all_problems(&self) -> Vec<&Problem> {
+        let opened = self.evaluation.get().and_then(|opened| opened.as_ref().err());
+        self.problems.iter().chain(opened).collect()
+    }
+
+    /// The broken part that keeps everything from running.
+    pub(super) fn blocking_problem(&self) -> Option<&Problem> {
+        self.all_problems().into_iter().find(|problem| problem.reach == Reach::Everything)
+    }
+
+    fn runtime(&self) -> Result<&Runtime, Problem> {
+        if let Some(runtime) = self.runtime.get() {
+            return Ok(runtime);
+        }
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        // Calls of the system sit on blocking threads; one that hangs keeps its thread until the process ends.
+        let runtime = builder
+            .enable_all()
+            .max_blocking_threads(4096)
+            .build()
+            .map_err(|error| Problem::everything(format!("the runtime cannot start: {error}")))?;
+        Ok(self.runtime.get_or_init(|| runtime))
+    }
+
+    /// How many cases are under way at once: enough to keep both the system and the judge busy.
+    fn width(&self) -> usize {
+        self.files.policy.system.max_in_flight + self.files.policy.judge.max_in_flight
+    }
+
+    /// Evaluates the given cases ahead, in the background; one process only.
+    pub(super) fn prefetch(self: &Arc<Self>, wanted: &BTreeSet<CaseId>) {
+        let Records::Memory(slots) = &self.records else { return };
+        let wanted: Vec<usize> =
+            (0..self.files.set.cases.len()).filter(|&i| wanted.contains(&self.files.set.cases[i].id)).collect();
+        let fail_all = |problem: &Problem| {
+            for &index in &wanted {
+                if let Some(slot) = slots.get(&self.files.set.cases[index].id) {
+                    slot.set(Err(problem.clone())).ok();
+                }
+            }
+        };
+        if wanted.is_empty() {
+            return;
+        }
+        let ready = match self.blocking_problem() {
+            Some(problem) => Err(problem.clone()),
+            None => self.evaluation().and_then(|evaluation| Ok((evaluation, self.runtime()?))),
+        };
+        let (evaluation, runtime) = match ready {
+            Ok(ready) => ready,
+            Err(problem) => return fail_all(&problem),
+        };
+        let session = Arc::clone(self);
+        let width = self.width();
+        runtime.spawn(async move {
+            futures_util::stream::iter(wanted)
+                .for_each_concurrent(width, |index| {
+                    let (session, evaluation) = (Arc::clone(&session), Arc::clone(&evaluation));
+                    async move { session.fill(index, &evaluation).await }
+                })
+                .await;
+        });
+    }
+
+    /// Evaluates one case into its slot; the slot is filled whatever happens, since trials wait for it.
+    async fn fill(self: Arc<Self>, index: usize, evaluation: &Arc<Evaluation>) {
+        let id = self.files.set.cases[index].id.clone();
+        let (session, evaluation) = (Arc::clone(&self), Arc::clone(evaluation));
+        let task = tokio::spawn(async move { evaluation.record(&session.files.set.cases[index]).await });
+        let result = match task.await {
+            Ok(record) => Ok(Arc::new(record)),
+            Err(error) => Err(Problem::everything(format!("the evaluation of {id} ended early: {error}"))),
+        };
+        if let Records::Memory(slots) = &self.records
+            && let Some(slot) = slots.get(&id)
+        {
+            slot.set(result).ok();
+        }
+    }
+
+    /// The record of one case; waits for it, or evaluates it where no other process has.
+    pub(super) fn record(&self, case: &GoldenCase) -> Result<Arc<Record>, Problem> {
+        Ok(self.records([case])?.remove(0))
+    }
+
+    /// The records of many cases, in their order, evaluated side by side where they are missing.
+    pub(super) fn records<'c>(
+        &self,
+        cases: impl IntoIterator<Item = &'c GoldenCase>,
+    ) -> Result<Vec<Arc<Record>>, Problem> {
+        match &self.records {
+            Records::Memory(slots) => cases
+                .into_iter()
+                .map(|case| match slots.get(&case.id) {
+                    Some(slot) => slot.wait().clone(),
+                    None => Err(Problem::everything(format!("case {} is not part of this run", case.id))),
+                })
+                .collect(),
+            Records::Folder(read) => {
+                let cases: Vec<&GoldenCase> = cases.into_iter().collect();
+                self.read_or_evaluate(&cases, read)
+            }
+        }
+    }
+
+    fn read_or_evaluate(
+        &self,
+        cases: &[&GoldenCase],
+        read: &Mutex<BTreeMap<CaseId, Arc<Record>>>,
+    ) -> Result<Vec<Arc<Record>>, Problem> {
+        if let Some(problem) = self.blocking_problem() {
+            return Err(problem.clone());
+        }
+        let mut records = read.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut missing = Vec::new();
+        for &case in cases {
+            if records.contains_key(&case.id) {
+                continue;
+            }
+            match self.folder.record(case).map_err(store_problem)? {
+                Some(record) => {
+                    records.insert(case.id.clone(), Arc::new(record));
+                }
+                None => missing.push(case),
+            }
+        }
+        if !missing.is_empty() {
+            let evaluation = self.evaluation()?;
+            let found: Vec<Result<Record, StoreError>> = self.runtime()?.block_on(
+                futures_util::stream::iter(missing)
+                    .map(|case| {
+                        let evaluation = &evaluation;
+                        self.folder.record_or(case, async move || evaluation.record(case).await)
+                    })
+                    .buffer_unordered(self.width())
+                    .collect(),
+            );
+            for record in found {
+                let record = record.map_err(store_problem)?;
+                records.insert(record.case.clone(), Arc::new(record));
+            }
+        }
+        cases
+            .iter()
+            .map(|case| match records.get(&case.id) {
+                Some(record) => Ok(Arc::clone(record)),
+                None => Err(Problem::everything(format!("the record of {} was lost", case.id))),
+            })
+            .collect()
+    }
+
+    /// Keeps a decision, and shares it with the other processes of the run.
+    pub(super) fn keep(&self, decision: Decision) -> Result<(), StoreError> {
+        if matches!(self.records, Records::Folder(_)) {
+            self.folder.write_decision(&decision)?;
+        }
+        self.decisions.lock().unwrap_or_else(PoisonError::into_inner).insert(decision.trial.clone(), decision);
+        Ok(())
+    }
+
+    /// Where the run comes from.
+    pub(super) fn manifest(&self, missing: BTreeSet<CaseId>) -> Manifest {
+        let set = &self.files.set;
+        Manifest {
+            run_id: self.folder.id().to_owned(),
+            rageval: env!("CARGO_PKG_VERSION").to_owned(),
+            golden_set: SetStamp {
+                name: set.name.clone(),
+                version: set.version.clone(),
+                digest: set.digest(),
+                cases: set.cases.len(),
+            },
+            judge: self.judge.stamp(),
+            system: SystemStamp {
+                kind: self.files.policy.system.kind.as_str().to_owned(),
+                generator: self.files.policy.system.generator.clone(),
+            },
+            metric_versions: self.metric_versions(),
+            policy_digest: self.files.policy.digest.clone(),
+            git_revision: runs::git_revision(&self.files.policy.root),
+            seed: crate::stats::SEED,
+            missing,
+        }
+    }
+
+    /// The version of each metric that the rules or a case name.
+    pub(super) fn metric_versions(&self) -> BTreeMap<String, u32> {
+        let rules = self.files.policy.rules.metrics.keys();
+        let named: BTreeSet<&str> =
+            rules.chain(self.files.set.cases.iter().flat_map(|case| case.bars.keys())).map(|key| key.name()).collect();
+        let known = self.metrics.iter().filter(|metric| named.contains(metric.name()));
+        known.map(|metric| (metric.name().to_owned(), metric.version())).collect()
+    }
+
+    /// Ends the run of one process: writes the run file, also when cases failed.
+    pub(super) fn write_run(&self) -> Result<std::path::PathBuf, StoreError> {
+        let Records::Memory(slots) = &self.records else { return Ok(self.folder.path()) };
+        let mut records: Vec<Record> = Vec::new();
+        let mut missing = BTreeSet::new();
+        for (id, slot) in slots {
+            match slot.get() {
+                Some(Ok(record)) => records.push(Record::clone(record)),
+                Some(Err(_)) | None => {
+                    missing.insert(id.clone());
+                }
+            }
+        }
+        let decisions = self.decisions.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+        let run = Run {
+            format: runs::FORMAT.to_owned(),
+            version: runs::VERSION,
+            manifest: self.manifest(missing),
+            records,
+            decisions,
+        };
+        let path = self.folder.write_run(&run)?;
+        self.folder.finish()?;
+        Ok(path)
+    }
+}
+
+fn store_problem(error: StoreError) -> Problem {
+    Problem::everything(format!("the run folder cannot be used: {error}"))
+}

@@ -1,0 +1,207 @@
+//! Reads what the run is made of, and finds what would open the gate.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use super::{context::Context, flags::Flags, suite::Location};
+use crate::{
+    evaluate::Evaluation,
+    judge::{self, Judge},
+    load::{self, Diagnostics, Policy},
+    metric::Metric,
+    model::{GoldenSet, run::Baseline},
+    store::{self, runs::RunFolder, slots::Limit},
+    system::{self, RagSystem, spec::SystemKind},
+};
+
+/// What the files say: enough to list the trials.
+pub(super) struct Files {
+    pub(super) policy: Policy,
+    pub(super) set: GoldenSet,
+    pub(super) scope: Scope,
+}
+
+/// How much of the golden set was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// All of it: gates can be decided.
+    Whole,
+    /// The one file that `--exact` asks for.
+    OneFile,
+}
+
+/// A broken set-up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Problem {
+    /// What is wrong and what to do, line by line.
+    pub(super) lines: Vec<String>,
+    /// How far it reaches.
+    pub(super) reach: Reach,
+}
+
+/// How far a broken set-up reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Nothing can be asked: every trial is red.
+    Everything,
+    /// `gate::setup` is red; what needs no baseline is decided.
+    Regression,
+}
+
+impl Problem {
+    pub(super) fn everything(text: impl Into<String>) -> Self {
+        Self { lines: text.into().lines().map(str::to_owned).collect(), reach: Reach::Everything }
+    }
+
+    pub(super) fn regression(text: impl Into<String>) -> Self {
+        Self { lines: text.into().lines().map(str::to_owned).collect(), reach: Reach::Regression }
+    }
+}
+
+/// The package's folder: as compiled, unless the run says otherwise.
+pub(super) fn package_folder(location: Location, context: &Context) -> PathBuf {
+    context.manifest_dir.clone().unwrap_or_else(|| PathBuf::from(location.manifest_dir))
+}
+
+/// Reads the policy, and the cases: all of them, or the one file in which `--exact` can be satisfied.
+pub(super) fn files(package: &Path, metrics: &[&dyn Metric], flags: &Flags) -> Result<Files, String> {
+    let file = load::find(package).ok_or_else(|| {
+        format!(
+            "no thresholds.yaml in {} or a folder above it, up to the workspace root; it holds the rules of the gate",
+            package.display()
+        )
+    })?;
+    let policy = load::policy(&file, metrics).map_err(|problems| problems.to_string())?;
+    if let Some(set) = flags.exact_name().and_then(|name| one_file(name, &policy, metrics).transpose()) {
+        return Ok(Files { policy, set: set.map_err(|problems| problems.to_string())?, scope: Scope::OneFile });
+    }
+    let set = load::cases(&policy, metrics).map_err(|problems| problems.to_string())?;
+    let slices = load::check_slices(&policy, &set);
+    if !slices.is_empty() {
+        return Err(slices.to_string());
+    }
+    Ok(Files { policy, set, scope: Scope::Whole })
+}
+
+/// The file that holds the case of this trial name; `None` when there is none, so that the whole set must be read.
+fn one_file(name: &str, policy: &Policy, metrics: &[&dyn Metric]) -> Result<Option<GoldenSet>, Diagnostics> {
+    let Some(path) = name.strip_prefix("case::") else { return Ok(None) };
+    // A group or an id may hold `::` itself, so each split is tried.
+    for (at, _) in path.match_indices("::") {
+        if let Some(set) = load::one_file(policy, &path[..at], metrics)?
+            && set.cases.iter().any(|case| case.trial_name() == name)
+        {
+            return Ok(Some(set));
+        }
+    }
+    Ok(None)
+}
+
+/// What in the surroundings would let a failing case pass: insta's update switches in CI.
+pub(super) fn open_gates(context: &Context, root: &Path) -> Vec<Problem> {
+    if !context.ci {
+        return Vec::new();
+    }
+    let mut switches = Vec::new();
+    match context.insta_update.as_deref() {
+        None | Some("no" | "auto" | "new") => {}
+        Some(value) => switches.push(format!("INSTA_UPDATE={value}")),
+    }
+    if context.insta_force_pass {
+        switches.push("INSTA_FORCE_PASS".to_owned());
+    }
+    if context.insta_force_update {
+        switches.push("INSTA_FORCE_UPDATE".to_owned());
+    }
+    match load::insta_config::switches(root) {
+        Ok(found) => switches.extend(found),
+        Err(problem) => return vec![Problem::everything(problem)],
+    }
+    if switches.is_empty() {
+        return Vec::new();
+    }
+    vec![Problem::everything(format!(
+        "{} would accept changed verdicts unseen, and CI is set\nunset it; review snapshots on your machine with `cargo insta review`",
+        switches.join(", ")
+    ))]
+}
+
+/// The baseline that the policy names.
+pub(super) fn baseline(policy: &Policy, runs: &Path) -> Result<Option<Baseline>, Problem> {
+    let Some(regression) = &policy.rules.regression else { return Ok(None) };
+    let path = policy.root.join(&regression.baseline);
+    if !path.exists() {
+        return Err(Problem::regression(format!(
+            "{}: `regression.baseline` names {}, which does not exist: regression rules are not decided\n\
+             look at this run, then accept it: cargo rageval baseline accept {}",
+            regression.place,
+            regression.baseline,
+            runs.join("latest").display()
+        )));
+    }
+    store::baseline::read(&path).map(Some).map_err(|error| {
+        Problem::regression(format!(
+            "{}: the baseline cannot be read: {error}\nrestore it from version control, or accept a run anew: cargo rageval baseline accept {}",
+            regression.place,
+            runs.join("latest").display()
+        ))
+    })
+}
+
+/// Opens the judge of the policy.
+pub(super) fn open_judge(policy: &Policy) -> Result<Arc<dyn Judge>, Problem> {
+    judge::open(&policy.judge).map_err(|error| Problem::everything(format!("{}: {error}", policy.judge.place)))
+}
+
+/// Opens the system of the policy: the function of the test binary, or one that needs no code.
+pub(super) fn open_system(
+    files: &Files,
+    function: Option<Arc<dyn RagSystem>>,
+) -> Result<Arc<dyn RagSystem>, Problem> {
+    let spec = &files.policy.system;
+    let place = &spec.place;
+    match (&spec.kind, function) {
+        (SystemKind::Function, Some(system)) => Ok(system),
+        (SystemKind::Function, None) => Err(Problem::everything(format!(
+            "{place}: the system is a function, but the test passes none\n\
+             write `rageval_runner::main! {{ system: your_function }}`, or set `system.kind` to http, command or recorded"
+        ))),
+        (SystemKind::Http(_) | SystemKind::Command(_) | SystemKind::Recorded(_), Some(_)) => {
+            Err(Problem::everything(format!(
+                "{place}: `system.kind` is {}, but the test also passes a function; remove one of them",
+                spec.kind.as_str()
+            )))
+        }
+        (SystemKind::Http(_) | SystemKind::Command(_) | SystemKind::Recorded(_), None) => {
+            system::open(spec, &files.policy.root, &Context::variable, &files.set)
+                .map_err(|error| Problem::everything(format!("{place}: {error}")))
+        }
+    }
+}
+
+/// All that evaluates cases, with limits that hold within this process or over all processes of the run.
+pub(super) fn evaluation(
+    files: &Files,
+    system: Arc<dyn RagSystem>,
+    judge: Arc<dyn Judge>,
+    metrics: Vec<&'static dyn Metric>,
+    shared: Option<&RunFolder>,
+) -> Evaluation {
+    let policy = &files.policy;
+    let limit = |what: &str, places: usize| match shared {
+        Some(folder) => folder.limit(what, places),
+        None => Limit::in_process(places),
+    };
+    Evaluation {
+        system,
+        judge,
+        metrics,
+        rules: policy.rules.clone(),
+        system_timeout: policy.system.timeout,
+        system_limit: limit("system", policy.system.max_in_flight),
+        judge_timeout: policy.judge.timeout,
+        judge_limit: limit("judge", policy.judge.max_in_flight),
+    }
+}

@@ -1,0 +1,53 @@
+//! The harness seen from outside: child processes of a gate whose system does on command what real systems do by accident.
+//!
+//! This binary is both. Started with `RAGEVAL_FIXTURE` it is the gate over the project in `CARGO_MANIFEST_DIR`; else it is the tests.
+
+mod baselines;
+mod containment;
+mod decisions;
+mod fixture;
+mod listing;
+mod processes;
+mod setup;
+mod snapshots;
+
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+
+/// A test: it panics when it fails.
+type Test = (&'static str, fn());
+
+fn main() -> ExitCode {
+    if std::env::var_os(fixture::SWITCH).is_some() {
+        return rageval_runner::Suite::new(rageval_runner::location!()).system(fixture::answer).run();
+    }
+    let groups: [(&str, &[Test]); 7] = [
+        ("baselines", baselines::TESTS),
+        ("containment", containment::TESTS),
+        ("decisions", decisions::TESTS),
+        ("listing", listing::TESTS),
+        ("processes", processes::TESTS),
+        ("setup", setup::TESTS),
+        ("snapshots", snapshots::TESTS),
+    ];
+    let trials = groups.into_iter().flat_map(|(group, tests)| {
+        tests.iter().map(move |(name, test)| {
+            Trial::test(format!("{group}::{name}"), move || {
+                std::panic::catch_unwind(test).map_err(|panic| {
+                    let said = panic.downcast_ref::<String>().map(String::as_str);
+                    Failed::from(said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("panicked").to_owned())
+                })
+            })
+        })
+    });
+    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
+}
+
+/// Names each function of a list after itself.
+macro_rules! tests {
+    ($($name:ident),+ $(,)?) => {
+        pub(crate) const TESTS: &[crate::Test] = &[$((stringify!($name), $name)),+];
+    };
+}
+pub(crate) use tests;
