@@ -1,1 +1,0 @@
-//! Baselines: runs that were accepted and checked in.
