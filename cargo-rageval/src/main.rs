@@ -1,2 +1,11 @@
-//! Command.
-fn main() {}
+//! The command of rageval: scores recorded rankings, accepts baselines, prints schemas.
+
+mod command;
+mod context;
+mod exit;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    exit::code(command::run(&context::Context::from_environment()))
+}

@@ -1,3 +1,5 @@
+//! Tables of lines of JSON, and what is read from them.
+
 use std::io::Write;
 
 use super::*;

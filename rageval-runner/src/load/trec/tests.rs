@@ -1,3 +1,5 @@
+//! TREC files in small, and the recorded figures of other tools.
+
 use std::{collections::BTreeMap, io::Write, path::PathBuf};
 
 use super::*;

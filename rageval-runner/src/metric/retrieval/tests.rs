@@ -1,3 +1,5 @@
+//! Tables of rankings and judgements, and what the metrics say of them.
+
 use super::*;
 use crate::model::{Answer, CaseId, Expectation, Judgement, Language, Place, RetrievedContext, Sample};
 

@@ -29,6 +29,9 @@ pub const FORMAT: &str = "rageval-baseline";
 /// Version of the baseline file that this version writes.
 pub const VERSION: u32 = 1;
 
+/// What to do with a file that is broken.
+const AGAIN: &str = "restore it, or remove it and accept a run again";
+
 /// Retrieved texts by their digest, as [`text_digest`] makes it.
 pub type Texts = BTreeMap<String, String>;
 
@@ -47,7 +50,7 @@ pub fn read(path: &Path) -> Result<Baseline, StoreError> {
     for case in file.cases {
         let (id, case) = case.checked(path)?;
         if cases.insert(id.clone(), case).is_some() {
-            let why = format!("case `{id}` stands there twice, perhaps from a merge; accept a run again");
+            let why = format!("case `{id}` stands there twice, perhaps from a merge; {AGAIN}");
             return Err(StoreError::format(path, why));
         }
     }
@@ -70,10 +73,10 @@ pub fn read_texts(path: &Path) -> Result<Texts, StoreError> {
     let mut texts = Texts::new();
     for (index, line) in text.split('\n').enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let line: TextV1 = serde_json::from_str(line)
-            .map_err(|error| StoreError::format(&path, format!("line {}: {error}; accept a run again", index + 1)))?;
+            .map_err(|error| StoreError::format(&path, format!("line {}: {error}; {AGAIN}", index + 1)))?;
         if text_digest(&line.text) != line.digest {
             let why =
-                format!("line {}: the text does not have the digest it is filed under; accept a run again", index + 1);
+                format!("line {}: the text does not have the digest it is filed under; {AGAIN}", index + 1);
             return Err(StoreError::format(&path, why));
         }
         texts.insert(line.digest, line.text);
@@ -142,7 +145,7 @@ impl CaseV1 {
         let Self { case, digest, response, retrieved, context_digests, outcomes } = self;
         if retrieved.len() != context_digests.len() {
             let why = format!(
-                "case `{case}` has {} retrieved documents and {} digests; accept a run again",
+                "case `{case}` has {} retrieved documents and {} digests; {AGAIN}",
                 retrieved.len(),
                 context_digests.len()
             );
@@ -153,7 +156,7 @@ impl CaseV1 {
 }
 
 fn unreadable(path: &Path, error: &serde_json::Error) -> StoreError {
-    StoreError::format(path, format!("not a readable baseline: {error}; restore it, or accept a run again"))
+    StoreError::format(path, format!("not a readable baseline: {error}; {AGAIN}"))
 }
 
 /// Refuses what is no baseline, and what a newer version wrote, before its fields are looked at.

@@ -1,0 +1,151 @@
+//! `baseline`: makes a run the one that later runs are compared with.
+
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+};
+
+use clap::{Args, Subcommand};
+use rageval_runner::{
+    model::{CaseId, run::LoweredScores},
+    store::{
+        baseline::{self, Difference, ScoreChange},
+        runs,
+    },
+};
+
+use crate::exit::{Ending, Failure};
+
+/// Keep the run that later runs are compared with
+#[derive(Debug, Subcommand)]
+pub(crate) enum Baseline {
+    Accept(Accept),
+}
+
+/// Make a run the baseline
+///
+/// Writes the baseline file, and beside it the retrieved texts. A run that is partial or has unmeasured cases is refused. A run with red
+/// cases is not; but each score that it lowers needs a reason, which is stored.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cargo rageval baseline accept target/rageval/runs/latest
+  cargo rageval baseline accept target/rageval/runs/latest --reason \"the 2024 price list was withdrawn\"")]
+pub(crate) struct Accept {
+    /// A run folder, its `run.json`, or the `latest` file beside run folders
+    run: PathBuf,
+    /// The baseline file
+    #[arg(long, value_name = "FILE", default_value = "baselines/main.json")]
+    to: PathBuf,
+    /// Why scores are lowered
+    #[arg(long, value_name = "TEXT", value_parser = reason)]
+    reason: Option<String>,
+}
+
+fn reason(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    if text.is_empty() { Err("say why the scores are lowered".to_owned()) } else { Ok(text.to_owned()) }
+}
+
+/// Does what the command line says.
+pub(crate) fn run(baseline: &Baseline) -> Result<Ending, Failure> {
+    match baseline {
+        Baseline::Accept(accept) => run_accept(accept),
+    }
+}
+
+fn run_accept(accept: &Accept) -> Result<Ending, Failure> {
+    let input = |error: &dyn std::fmt::Display| Failure::Input(error.to_string());
+    let run = runs::read(&accept.run).map_err(|error| input(&error))?;
+    let earlier = baseline::read_if_present(&accept.to).map_err(|error| input(&error))?;
+    let mut accepted =
+        baseline::from_run(&run).map_err(|refused| Failure::Input(format!("{}: {refused}", accept.run.display())))?;
+    let difference = earlier.as_ref().map(|earlier| Difference::between(earlier, &accepted.baseline));
+    let lowered = difference.as_ref().map_or(&[][..], |difference| &difference.lowered);
+    accepted.baseline.manifest.reasons = earlier.map(|earlier| earlier.manifest.reasons).unwrap_or_default();
+    if !lowered.is_empty() {
+        let Some(reason) = &accept.reason else {
+            let lines = lines(lowered);
+            return Err(Failure::Input(format!(
+                "{} of {} would be lowered; say why with --reason \"...\":\n{lines}",
+                count(lowered.len(), "score"),
+                accept.to.display()
+            )));
+        };
+        let scores = lowered.iter().map(|c| (c.case.clone(), c.metric.clone(), c.before, c.after)).collect();
+        accepted.baseline.manifest.reasons.push(LoweredScores { reason: reason.clone(), scores });
+    }
+    baseline::write(&accept.to, &accepted.baseline, &accepted.texts).map_err(|error| input(&error))?;
+
+    let mut out = io::stdout().lock();
+    writeln!(out, "{}: {} accepted", accept.to.display(), count(accepted.baseline.cases.len(), "case"))?;
+    match &difference {
+        None => writeln!(out, "the first baseline here")?,
+        Some(difference) if difference.is_empty() => writeln!(out, "no case and no score differs")?,
+        Some(difference) => out.write_all(told(difference).as_bytes())?,
+    }
+    if accept.reason.is_some() && lowered.is_empty() {
+        writeln!(out, "no score was lowered, so the reason is not kept")?;
+    }
+    out.flush()?;
+    Ok(Ending::Pass)
+}
+
+/// What changed, in the order in which a reviewer should look at it.
+fn told(difference: &Difference) -> String {
+    let Difference { new, changed, vanished, lowered, raised, unscored } = difference;
+    let mut text = String::new();
+    let mut part = |heading: String, body: String| {
+        text.push_str(&heading);
+        text.push_str(&body);
+        text.push('\n');
+    };
+    if !lowered.is_empty() {
+        part(format!("{} lowered, worst first:\n", count(lowered.len(), "score")), lines(lowered));
+    }
+    if !unscored.is_empty() {
+        let body: Vec<_> = unscored.iter().map(|(case, metric)| format!("  {case}  {metric}")).collect();
+        part(format!("{} no longer there:\n", count(unscored.len(), "score")), body.join("\n"));
+    }
+    if !vanished.is_empty() {
+        part(format!("{} vanished: ", count(vanished.len(), "case")), ids(vanished));
+    }
+    if !changed.is_empty() {
+        part(format!("{} changed, scores not compared: ", count(changed.len(), "case")), ids(changed));
+    }
+    if !new.is_empty() {
+        part(format!("{} new: ", count(new.len(), "case")), ids(new));
+    }
+    if !raised.is_empty() {
+        part(format!("{} raised:\n", count(raised.len(), "score")), lines(raised));
+    }
+    text
+}
+
+fn count(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}
+
+fn ids(ids: &[CaseId]) -> String {
+    ids.iter().map(CaseId::as_str).collect::<Vec<_>>().join(", ")
+}
+
+fn lines(changes: &[ScoreChange]) -> String {
+    let line = |change: &ScoreChange| {
+        let (before, after) = digits(change.before, change.after);
+        format!("  {}  {}  {before} -> {after}", change.case, change.metric)
+    };
+    changes.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Two numbers with as many digits as it takes to tell them apart, at least three.
+fn digits(before: f64, after: f64) -> (String, String) {
+    let mut places = 3;
+    loop {
+        let (left, right) = (format!("{before:.places$}"), format!("{after:.places$}"));
+        if left != right || places >= 12 {
+            return (left, right);
+        }
+        places += 1;
+    }
+}

@@ -1,0 +1,46 @@
+//! The subcommands: one file each, and one line in the list.
+
+mod baseline;
+mod schema;
+mod score;
+
+use clap::{Parser, Subcommand};
+
+use crate::{
+    context::Context,
+    exit::{Ending, Failure},
+};
+
+/// What cargo runs: `cargo rageval ...` starts this program with `rageval` as its first argument.
+#[derive(Debug, Parser)]
+#[command(bin_name = "cargo")]
+enum Cargo {
+    Rageval(Rageval),
+}
+
+/// The quality gate of a retrieval-augmented generation system.
+#[derive(Debug, clap::Args)]
+#[command(version, after_help = "The gate itself is `cargo test --test rag_regression`.")]
+struct Rageval {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Score(score::Score),
+    #[command(subcommand)]
+    Baseline(baseline::Baseline),
+    Schema(schema::Schema),
+}
+
+/// Does what the command line says.
+pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
+    let Cargo::Rageval(rageval) =
+        Cargo::try_parse_from(&context.arguments).map_err(|error| Failure::Usage(Box::new(error)))?;
+    match rageval.command {
+        Command::Score(score) => score::run(&score),
+        Command::Baseline(baseline) => baseline::run(&baseline),
+        Command::Schema(schema) => schema::run(&schema),
+    }
+}
