@@ -118,7 +118,7 @@ fn metrics(score: &Score) -> Result<Vec<Named>, Failure> {
     for text in score.metrics.iter().map(|text| text.trim()) {
         match Measurement::parse(text, gain) {
             Ok(_) if metrics.iter().any(|(name, _)| name == text) => {
-                problems.push(format!("--metrics: `{text}` is given twice"))
+                problems.push(format!("--metrics: `{text}` is given twice"));
             }
             Ok(measurement) => metrics.push((text.to_owned(), measurement)),
             Err(error) => problems.push(format!("--metrics: {error}")),
@@ -236,8 +236,8 @@ fn shortened(names: &[String]) -> String {
 }
 
 fn of_trec(qrels_path: &Path, run: &Path, ties: Ties, metrics: Vec<Named>) -> Result<Table, Failure> {
-    let text = trec::text(qrels_path).map_err(failure)?;
-    let qrels = Qrels::parse(&text, qrels_path).map_err(failure)?;
+    let text = trec::text(qrels_path)?;
+    let qrels = Qrels::parse(&text, qrels_path)?;
     let ties = match ties {
         Ties::Listed => trec::Ties::Listed,
         Ties::Trec => trec::Ties::Trec,
@@ -256,8 +256,7 @@ fn of_trec(qrels_path: &Path, run: &Path, ties: Ties, metrics: Vec<Named>) -> Re
             Ok(scores) => of_query[place] = Some(scores),
             Err(what) => problem = Some(format!("{}: query `{}`: {what}", qrels_path.display(), ranking.query())),
         }
-    })
-    .map_err(failure)?;
+    })?;
     if let Some(problem) = problem {
         return Err(Failure::Input(problem));
     }
@@ -290,8 +289,7 @@ fn of_samples(path: &Path, metrics: Vec<Named>) -> Result<Table, Failure> {
             Ok(scores) => table.rows.push((query.id.clone().into_owned(), scores)),
             Err(what) => problem = Some(format!("{}: query `{}`: {what}", path.display(), query.id)),
         }
-    })
-    .map_err(failure)?;
+    })?;
     if let Some(problem) = problem {
         return Err(Failure::Input(problem));
     }
@@ -299,6 +297,8 @@ fn of_samples(path: &Path, metrics: Vec<Named>) -> Result<Table, Failure> {
     Ok(table)
 }
 
-fn failure(error: TrecError) -> Failure {
-    Failure::Input(error.to_string())
+impl From<TrecError> for Failure {
+    fn from(error: TrecError) -> Self {
+        Self::Input(error.to_string())
+    }
 }
