@@ -4,6 +4,8 @@ pub mod gate;
 pub mod judge;
 pub mod metric;
 pub mod model;
+pub mod report;
+pub mod stats;
 pub mod system;
 
 pub use model::{Answer, RetrievedContext, Usage};
