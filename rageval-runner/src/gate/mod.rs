@@ -3,7 +3,11 @@
 pub mod basis;
 pub mod case;
 pub mod decide;
+#[cfg(test)]
+pub(crate) mod fixture;
 pub mod plan;
+#[cfg(test)]
+mod properties;
 pub mod regression;
 pub mod rule;
 pub mod slice;

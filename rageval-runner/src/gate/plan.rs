@@ -182,3 +182,92 @@ fn overlaid(set: &SetRules, own: &SetRules) -> SetRules {
     };
     SetRules { mean, pass_rate: own.pass_rate.or(set.pass_rate), bottom10 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        gate::{
+            fixture::{World, golden, id, slice, unit},
+            rule::{PassRateRule, SliceField},
+        },
+        model::Place,
+    };
+
+    fn all_rules(min: f64) -> SetRules {
+        SetRules {
+            mean: Some(MeanRule { min: Some(unit(min)), max_drop: Some(unit(0.02)), level: Level::Fail }),
+            pass_rate: Some(PassRateRule { min: unit(min), of: None, level: Level::Warn }),
+            bottom10: Some(Bottom10Rule {
+                min: Some(unit(min)),
+                max_drop: Some(unit(0.1)),
+                statistic: TailStatistic::TailMean,
+                level: Level::Fail,
+            }),
+        }
+    }
+
+    #[test]
+    fn every_rule_of_the_set_is_a_gate_and_unmeasured_always_is() {
+        let world = World::of(&[1.0, 1.0]).rule(|rule| rule.set = all_rules(0.8));
+        let without = ["gate::recall@5::mean", "gate::recall@5::pass_rate", "gate::recall@5::bottom10"];
+        assert_eq!(world.gate_names(), [&without[..], &["gate::set::unmeasured"]].concat());
+        let world = world.accepted(&[1.0, 1.0]);
+        let with = ["gate::recall@5::mean_drop", "gate::recall@5::bottom10_drop", "gate::set::unmeasured"];
+        assert_eq!(world.gate_names(), [&without[..], &with[..]].concat());
+        assert_eq!(World::of(&[]).gate_names(), ["gate::set::unmeasured"]);
+    }
+
+    #[test]
+    fn a_slice_has_the_rules_of_the_set_unless_it_states_its_own() {
+        let zh = slice(SliceField::Language, "zh");
+        let own =
+            SetRules { mean: Some(MeanRule { min: Some(unit(0.6)), ..MeanRule::default() }), ..SetRules::default() };
+        let world = World::of(&[1.0]).accepted(&[1.0]).rule(|rule| rule.set = all_rules(0.8)).change(|world| {
+            world.set.cases.push(golden("z", 9));
+            world.set.cases[1].language_tag = Some("zh".to_owned());
+            world.rules.slices.by = vec![(Place::default(), SliceField::Language)];
+            for rule in world.rules.metrics.values_mut() {
+                rule.slices.insert(zh.clone(), (Place::default(), own));
+            }
+        });
+        let gates = gates(&world.rules, &world.set);
+        let find = |name: &str| gates.iter().find(|gate| gate.name == name).expect(name);
+        let zh_mean = find("gate::recall@5::mean@language=zh");
+        assert_eq!(zh_mean.rule, GateRule::Mean { min: unit(0.6) });
+        assert_eq!(zh_mean.population, [id("z")]);
+        assert_eq!(find("gate::recall@5::mean@language=en").rule, GateRule::Mean { min: unit(0.8) });
+        // A slice that states one number loses no other rule.
+        find("gate::recall@5::mean_drop@language=zh");
+        find("gate::recall@5::bottom10@language=zh");
+    }
+
+    #[test]
+    fn a_slice_that_one_metric_names_has_the_rules_written_there_alone() {
+        let hard = slice(SliceField::Difficulty, "hard");
+        let own =
+            SetRules { mean: Some(MeanRule { min: Some(unit(0.6)), ..MeanRule::default() }), ..SetRules::default() };
+        let world = World::of(&[1.0]).rule(|rule| {
+            rule.set = all_rules(0.8);
+            rule.slices.insert(hard, (Place::default(), own));
+        });
+        let sliced: Vec<_> = world.gate_names().into_iter().filter(|name| name.contains("hard")).collect();
+        assert_eq!(sliced, ["gate::recall@5::mean@difficulty=hard"]);
+    }
+
+    #[test]
+    fn a_gate_with_a_corrected_p_value_needs_the_cases_of_all_such_gates() {
+        let world = World::with("faithfulness", [1.0, 1.0].map(crate::gate::fixture::scored)).accepted(&[1.0, 1.0]);
+        let world = world.rule(|rule| rule.set = all_rules(0.8)).change(|world| {
+            world.set.cases[1].language_tag = Some("zh".to_owned());
+            world.rules.slices.by = vec![(Place::default(), SliceField::Language)];
+        });
+        let gates = gates(&world.rules, &world.set);
+        let needed = |name: &str| {
+            let gate = gates.iter().find(|gate| gate.name == name).expect(name);
+            needed_cases(gate, &gates, &world.basis()).len()
+        };
+        assert_eq!(needed("gate::faithfulness::mean_drop@language=zh"), 2);
+        assert_eq!(needed("gate::faithfulness::mean@language=zh"), 1);
+    }
+}

@@ -59,3 +59,53 @@ pub fn slices_of(slices: &Slices, set: &GoldenSet) -> Vec<SliceName> {
     }
     names
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        gate::fixture::golden,
+        model::{GoldenSet, Place},
+    };
+
+    fn values(field: &SliceField) -> Vec<String> {
+        let mut case = golden("a", 1);
+        case.language_tag = Some("pt-BR".to_owned());
+        case.tags = vec!["billing".to_owned(), "urgent".to_owned()];
+        case.expectation = Expectation::Refuse;
+        case.metadata.insert("team".to_owned(), "refunds".to_owned());
+        values_of(&case, field).into_iter().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_case_belongs_to_the_slices_it_states() {
+        assert_eq!(values(&SliceField::Language), ["pt-BR"]);
+        assert_eq!(values(&SliceField::Tags), ["billing", "urgent"]);
+        assert_eq!(values(&SliceField::ShouldRefuse), ["true"]);
+        assert_eq!(values(&SliceField::Metadata("team".to_owned())), ["refunds"]);
+    }
+
+    #[test]
+    fn a_case_that_does_not_state_a_field_belongs_to_no_slice_of_it() {
+        assert!(values(&SliceField::Difficulty).is_empty());
+        assert!(values(&SliceField::Document).is_empty());
+        assert!(values(&SliceField::Metadata("other".to_owned())).is_empty());
+    }
+
+    #[test]
+    fn slices_are_listed_once_each_by_field_and_value() {
+        let mut cases = vec![golden("a", 1), golden("b", 2), golden("c", 3)];
+        cases[1].language_tag = Some("zh".to_owned());
+        let set = GoldenSet { cases, ..GoldenSet::default() };
+        let by =
+            [SliceField::Type, SliceField::Language, SliceField::Type].map(|field| (Place::default(), field)).into();
+        let names: Vec<_> = slices_of(&Slices { by, min_cases: 10 }, &set).iter().map(ToString::to_string).collect();
+        assert_eq!(names, ["type=fact", "language=en", "language=zh"]);
+    }
+
+    #[test]
+    fn values_stand_in_names_as_written() {
+        let name = SliceName { field: SliceField::Metadata("a b".to_owned()), value: "退款 = sim".to_owned() };
+        assert_eq!(name.to_string(), "metadata.a b=退款 = sim");
+    }
+}

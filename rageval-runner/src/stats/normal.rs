@@ -63,6 +63,7 @@ const DENOMINATOR: [f64; 8] = [
     793.826_512_519_948,
     440.413_735_824_752,
 ];
+#[expect(clippy::excessive_precision, reason = "as published")]
 const CENTRE: ([f64; 8], [f64; 8]) = (
     [
         2.509_080_928_730_122_672_7E3,
@@ -85,6 +86,7 @@ const CENTRE: ([f64; 8], [f64; 8]) = (
         1.0,
     ],
 );
+#[expect(clippy::excessive_precision, reason = "as published")]
 const SHOULDER: ([f64; 8], [f64; 8]) = (
     [
         7.745_450_142_783_414_076_40E-4,
@@ -107,6 +109,7 @@ const SHOULDER: ([f64; 8], [f64; 8]) = (
         1.0,
     ],
 );
+#[expect(clippy::excessive_precision, reason = "as published")]
 const TAIL: ([f64; 8], [f64; 8]) = (
     [
         2.010_334_399_292_288_132_65E-7,
