@@ -5,8 +5,11 @@ pub mod judge;
 pub mod load;
 pub mod metric;
 pub mod model;
+pub mod report;
+pub mod stats;
 pub mod store;
 pub mod system;
+pub mod text;
 
 pub use model::{Answer, RetrievedContext, Usage};
 

@@ -1,1 +1,202 @@
 //! A run against its baseline.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    basis::Basis,
+    plan::{Gate, is_tested},
+    tally,
+};
+use crate::{
+    model::{CaseId, GoldenSet, MetricKey, Outcome, Record, Unmeasured, run::Baseline},
+    stats,
+};
+
+/// Which cases of the set the baseline holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Population {
+    /// In both, with the same content.
+    pub paired: Vec<CaseId>,
+    /// In the set alone.
+    pub new: Vec<CaseId>,
+    /// In both, with another question or another right answer: compared as new.
+    pub changed: Vec<CaseId>,
+    /// In the baseline alone.
+    pub vanished: Vec<CaseId>,
+}
+
+/// Sorts the cases of set and baseline by where they stand. Paired by id, never by position.
+pub fn compare_population(set: &GoldenSet, baseline: &Baseline) -> Population {
+    let mut population = Population::default();
+    for case in &set.cases {
+        let list = match baseline.cases.get(&case.id) {
+            None => &mut population.new,
+            Some(accepted) if accepted.digest == case.digest() => &mut population.paired,
+            Some(_) => &mut population.changed,
+        };
+        list.push(case.id.clone());
+    }
+    let ids: BTreeSet<&CaseId> = set.cases.iter().map(|case| &case.id).collect();
+    population.vanished = baseline.cases.keys().filter(|id| !ids.contains(id)).cloned().collect();
+    population
+}
+
+/// The cases of a gate that can be compared, and why the others can't.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Pairs {
+    /// Case, score in the baseline, score now.
+    pub scored: Vec<(CaseId, f64, f64)>,
+    /// Case, score in the baseline, and why there is none now.
+    pub unmeasured: Vec<(CaseId, f64, Unmeasured)>,
+    /// Cases that the baseline does not hold.
+    pub new: usize,
+    /// Cases whose question or right answer changed.
+    pub changed: usize,
+    /// Cases to which the metric does not apply now or did not then.
+    pub not_applicable: usize,
+}
+
+impl Pairs {
+    /// Pairs the cases of a gate with the baseline, by id and content.
+    pub fn of(metric: &MetricKey, cases: &[CaseId], records: &BTreeMap<CaseId, Record>, baseline: &Baseline) -> Self {
+        let mut pairs = Self::default();
+        for case in cases {
+            let Some(accepted) = baseline.cases.get(case) else {
+                pairs.new += 1;
+                continue;
+            };
+            let record = records.get(case);
+            if record.is_some_and(|record| record.digest != accepted.digest) {
+                pairs.changed += 1;
+                continue;
+            }
+            let Some(before) = accepted.outcomes.get(metric).and_then(Outcome::score) else {
+                pairs.not_applicable += 1;
+                continue;
+            };
+            let before = before.get();
+            match tally::outcome_of(metric, record) {
+                Outcome::Scored { score, .. } => pairs.scored.push((case.clone(), before, score.value.get())),
+                Outcome::NotApplicable { .. } => pairs.not_applicable += 1,
+                Outcome::Unmeasured { fault } => pairs.unmeasured.push((case.clone(), before, fault)),
+            }
+        }
+        pairs
+    }
+
+    /// Cases without a score now, with the fault.
+    pub fn unmeasured_faults(&self) -> Vec<(CaseId, Unmeasured)> {
+        self.unmeasured.iter().map(|(case, _, fault)| (case.clone(), fault.clone())).collect()
+    }
+
+    /// Case, score before and score now of every scored pair; with `Holes::AtZero` also of the unmeasured ones.
+    pub fn with(&self, holes: Holes) -> Vec<(CaseId, f64, f64)> {
+        let mut pairs = self.scored.clone();
+        match holes {
+            Holes::LeftOut => {}
+            Holes::AtZero => pairs.extend(self.unmeasured.iter().map(|(case, before, _)| (case.clone(), *before, 0.0))),
+        }
+        pairs
+    }
+}
+
+/// What an unmeasured case counts as. Where some are allowed, a gate must hold both ways.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holes {
+    /// Nothing.
+    LeftOut,
+    /// A score of 0.
+    AtZero,
+}
+
+/// The p-values of a run's drops of means, corrected together.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct DropTests {
+    by_gate: BTreeMap<String, DropTest>,
+}
+
+/// The p-values of one drop: that it is above 0 by chance.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DropTest {
+    /// Over the pairs with both scores.
+    pub measured: PValue,
+    /// With the unmeasured cases at 0; the same where there are none.
+    pub at_zero: PValue,
+}
+
+/// A p-value, alone and among those of the run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PValue {
+    /// Of this gate alone.
+    pub alone: f64,
+    /// Adjusted by Holm's method over all gates that are decided with a p-value.
+    pub adjusted: f64,
+}
+
+impl DropTests {
+    /// The test of a gate; `None` for a gate that is not decided by one.
+    pub fn get(&self, gate: &str) -> Option<DropTest> {
+        self.by_gate.get(gate).copied()
+    }
+
+    /// How many gates are corrected together.
+    pub fn len(&self) -> usize {
+        self.by_gate.len()
+    }
+
+    /// Whether no gate is decided with a p-value.
+    pub fn is_empty(&self) -> bool {
+        self.by_gate.is_empty()
+    }
+}
+
+/// Tests every drop of a mean that is decided with a p-value. Call once, with the records of [`super::needed_cases`] or more.
+///
+/// Slices below their minimum and gates that can't be compared take no part in the correction.
+pub fn drop_tests(all: &[Gate], records: &BTreeMap<CaseId, Record>, basis: &Basis<'_>) -> DropTests {
+    let mut names = Vec::new();
+    let mut measured = Vec::new();
+    let mut at_zero = Vec::new();
+    for gate in all.iter().filter(|gate| is_tested(gate, basis)) {
+        let Some(metric) = &gate.metric else { continue };
+        let Some(Ok(baseline)) = basis.comparable(metric) else { continue };
+        let pairs = Pairs::of(metric, &gate.population, records, baseline);
+        let count = pairs.scored.len() + pairs.unmeasured.len();
+        if count == 0 || (gate.slice.is_some() && count < basis.rules.slices.min_cases) {
+            continue;
+        }
+        let of_measured = p_value(&pairs.with(Holes::LeftOut), basis.seed);
+        let of_all =
+            if pairs.unmeasured.is_empty() { of_measured } else { p_value(&pairs.with(Holes::AtZero), basis.seed) };
+        names.push(gate.name.clone());
+        measured.push(of_measured);
+        at_zero.push(of_all);
+    }
+    let pair = |alone: &[f64]| -> Vec<PValue> {
+        let adjusted = stats::holm(alone);
+        alone.iter().zip(adjusted).map(|(alone, adjusted)| PValue { alone: *alone, adjusted }).collect()
+    };
+    let tests =
+        pair(&measured).into_iter().zip(pair(&at_zero)).map(|(measured, at_zero)| DropTest { measured, at_zero });
+    DropTests { by_gate: names.into_iter().zip(tests).collect() }
+}
+
+/// McNemar's exact test for scores of 0 and 1, else the sign-flip test on the mean.
+fn p_value(pairs: &[(CaseId, f64, f64)], seed: u64) -> f64 {
+    let is_binary = |score: f64| score == 0.0 || score == 1.0;
+    if pairs.iter().all(|(_, before, now)| is_binary(*before) && is_binary(*now)) {
+        let lost = pairs.iter().filter(|(_, before, now)| before > now).count();
+        let gained = pairs.iter().filter(|(_, before, now)| before < now).count();
+        return stats::mcnemar(lost, gained);
+    }
+    stats::sign_flip(&drops(pairs), stats::paired::FLIPS, seed)
+}
+
+/// Score before minus score now, of each pair; a difference in the last digits of a float is none.
+pub fn drops(pairs: &[(CaseId, f64, f64)]) -> Vec<f64> {
+    pairs
+        .iter()
+        .map(|(_, before, now)| before - now)
+        .map(|drop| if drop.abs() < super::basis::SLACK { 0.0 } else { drop })
+        .collect()
+}

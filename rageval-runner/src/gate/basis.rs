@@ -1,0 +1,125 @@
+//! What every decision of a run rests on beside its records.
+
+use std::collections::BTreeMap;
+
+use super::rule::{DecisionRule, Rules};
+use crate::{
+    metric::Kind,
+    model::{
+        MetricKey,
+        run::{Baseline, JudgeStamp},
+    },
+};
+
+/// Slack of every comparison, so that 0.90 -> 0.88 passes `max_drop: 0.02` in binary fractions too.
+pub const SLACK: f64 = 1e-9;
+
+/// Whether a number meets a lower bar.
+pub fn holds_min(number: f64, min: f64) -> bool {
+    number >= min - SLACK
+}
+
+/// Whether a drop stays within its bar.
+pub fn holds_drop(drop: f64, max_drop: f64) -> bool {
+    drop <= max_drop + SLACK
+}
+
+/// What decisions need to know of a metric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MetricFacts {
+    /// What it looks at: judged metrics are compared with the baseline only under the same judge.
+    pub kind: Kind,
+    /// Version of its definition.
+    pub version: u32,
+}
+
+/// What every decision of a run rests on beside its records.
+#[derive(Debug, Clone, Copy)]
+pub struct Basis<'a> {
+    /// The rules.
+    pub rules: &'a Rules,
+    /// The accepted run; `None` where there is none, so that regression rules say nothing. A file that is configured and missing is not this: it is
+    /// `gate::setup`, which is red.
+    pub baseline: Option<&'a Baseline>,
+    /// The judge of this run.
+    pub judge: &'a JudgeStamp,
+    /// Facts of each metric, by its name without cut-off and label.
+    pub metrics: &'a BTreeMap<String, MetricFacts>,
+    /// Seed of every random draw, from the manifest.
+    pub seed: u64,
+    /// The test target, for the commands that a failure names: `rag_regression`.
+    pub target: &'a str,
+}
+
+/// Why a score can't be compared with the baseline's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Incomparable {
+    /// Another judge gave the baseline's verdicts.
+    Judge {
+        /// Provider and model of this run.
+        now: String,
+        /// Provider and model of the baseline.
+        before: String,
+    },
+    /// The metric is defined in another way now.
+    Version {
+        /// Version of this run.
+        now: u32,
+        /// Version of the baseline.
+        before: u32,
+    },
+    /// The baseline was made without this metric.
+    NotInBaseline,
+}
+
+impl Incomparable {
+    /// The reason as one phrase.
+    pub fn why(&self) -> String {
+        match self {
+            Self::Judge { now, before } => format!("judged by {now}, the baseline by {before}"),
+            Self::Version { now, before } => {
+                format!("the metric is of version {now}, the baseline's of version {before}")
+            }
+            Self::NotInBaseline => "the baseline was made without this metric".to_owned(),
+        }
+    }
+}
+
+impl<'a> Basis<'a> {
+    /// The baseline to compare this metric with; `None` where regression rules say nothing, an error where they can't be decided.
+    pub fn comparable(&self, metric: &MetricKey) -> Option<Result<&'a Baseline, Incomparable>> {
+        self.rules.regression.as_ref()?;
+        let baseline = self.baseline?;
+        Some(self.check(metric, baseline).map(|()| baseline))
+    }
+
+    fn check(&self, metric: &MetricKey, baseline: &Baseline) -> Result<(), Incomparable> {
+        let facts = self.metrics.get(metric.name());
+        let Some(before) = baseline.manifest.metric_versions.get(metric.name()).copied() else {
+            return Err(Incomparable::NotInBaseline);
+        };
+        let now = facts.map_or(0, |facts| facts.version);
+        if now != before {
+            return Err(Incomparable::Version { now, before });
+        }
+        let is_judged = facts.is_some_and(|facts| facts.kind == Kind::Judged);
+        let judge_before = &baseline.manifest.judge;
+        if is_judged && self.judge.fingerprint != judge_before.fingerprint {
+            return Err(Incomparable::Judge { now: judge_name(self.judge), before: judge_name(judge_before) });
+        }
+        Ok(())
+    }
+
+    /// How a drop of this metric's mean is decided.
+    pub fn decision_rule(&self, metric: &MetricKey) -> DecisionRule {
+        let configured = self.rules.regression.as_ref().and_then(|regression| regression.decision);
+        let is_judged = self.metrics.get(metric.name()).is_some_and(|facts| facts.kind == Kind::Judged);
+        configured.unwrap_or(if is_judged { DecisionRule::Confident } else { DecisionRule::Point })
+    }
+}
+
+/// Provider and model, with the first digits of the fingerprint, by which two of the same name are told apart.
+fn judge_name(judge: &JudgeStamp) -> String {
+    let fingerprint: String = judge.fingerprint.chars().take(8).collect();
+    format!("{} {} ({fingerprint})", judge.provider, judge.model)
+}

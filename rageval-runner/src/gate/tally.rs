@@ -1,0 +1,148 @@
+//! What became of one metric over many cases.
+
+use std::collections::BTreeMap;
+
+use super::rule::Rules;
+use crate::{
+    model::{CaseId, GoldenSet, MetricKey, Outcome, Record, Taken, Unmeasured},
+    stats::{self, Cluster, Interval},
+};
+
+/// What became of one metric over many cases. The three add up to the cases.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Tally {
+    /// Cases with a score, in the order given.
+    pub scored: Vec<(CaseId, f64)>,
+    /// Cases to which the metric does not apply, with the reason.
+    pub not_applicable: Vec<(CaseId, String)>,
+    /// Cases that should have a score and have none, with the fault.
+    pub unmeasured: Vec<(CaseId, Unmeasured)>,
+}
+
+impl Tally {
+    /// Counts the outcomes of these cases. A case without record, or whose record lacks the metric, is unmeasured.
+    pub fn of(metric: &MetricKey, cases: &[CaseId], records: &BTreeMap<CaseId, Record>) -> Self {
+        let mut tally = Self::default();
+        for case in cases {
+            match outcome_of(metric, records.get(case)) {
+                Outcome::Scored { score, .. } => tally.scored.push((case.clone(), score.value.get())),
+                Outcome::NotApplicable { why } => tally.not_applicable.push((case.clone(), why)),
+                Outcome::Unmeasured { fault } => tally.unmeasured.push((case.clone(), fault)),
+            }
+        }
+        tally
+    }
+
+    /// All cases.
+    pub fn total(&self) -> usize {
+        self.scored.len() + self.not_applicable.len() + self.unmeasured.len()
+    }
+
+    /// The scores, in the order of the cases.
+    pub fn scores(&self) -> Vec<f64> {
+        self.scored.iter().map(|(_, score)| *score).collect()
+    }
+
+    /// The scores, and 0 for each unmeasured case.
+    pub fn scores_with_zeros(&self) -> Vec<f64> {
+        let zeros = self.unmeasured.iter().map(|_| 0.0);
+        self.scored.iter().map(|(_, score)| *score).chain(zeros).collect()
+    }
+
+    /// The scored cases, lowest score first, then by id.
+    pub fn lowest_first(&self) -> Vec<&(CaseId, f64)> {
+        let mut cases: Vec<_> = self.scored.iter().collect();
+        cases.sort_by(|a, b| a.1.total_cmp(&b.1).then_with(|| a.0.cmp(&b.0)));
+        cases
+    }
+
+    /// The mean of the scores with its interval; `None` when nothing is scored.
+    pub fn mean(&self, set: &GoldenSet, seed: u64) -> Option<Aggregate> {
+        let value = stats::mean(&self.scores())?;
+        let interval = stats::mean_interval(&clusters(&self.scored, set), seed);
+        Some(self.aggregate("mean", value, interval))
+    }
+
+    /// The share of scored cases at or above a score, with its Wilson interval; `None` when nothing is scored.
+    pub fn pass_rate(&self, of: f64) -> Option<Aggregate> {
+        let passed = self.scored.iter().filter(|(_, score)| super::holds_min(*score, of)).count();
+        let interval = stats::wilson(passed, self.scored.len())?;
+        Some(self.aggregate("pass rate", passed as f64 / self.scored.len() as f64, Some(interval)))
+    }
+
+    /// A number over these cases with what it was made from.
+    pub fn aggregate(&self, name: &'static str, value: f64, interval: Option<Interval>) -> Aggregate {
+        Aggregate {
+            name,
+            value,
+            interval,
+            scored: self.scored.len(),
+            not_applicable: self.not_applicable.len(),
+            unmeasured: self.unmeasured.len(),
+        }
+    }
+}
+
+/// A number over many cases, with what it was made from: never shown without.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Aggregate {
+    /// `mean`, `pass rate`, ...
+    pub name: &'static str,
+    /// The number.
+    pub value: f64,
+    /// Its 95 % interval, where there is one.
+    pub interval: Option<Interval>,
+    /// Cases that entered it.
+    pub scored: usize,
+    /// Cases to which the metric does not apply.
+    pub not_applicable: usize,
+    /// Cases that are missing from it.
+    pub unmeasured: usize,
+}
+
+/// What became of a metric in a record.
+pub fn outcome_of(metric: &MetricKey, record: Option<&Record>) -> Outcome {
+    let Some(record) = record else {
+        return Outcome::unmeasured("no record", "the case was not evaluated");
+    };
+    match (record.outcomes.get(metric), &record.taken) {
+        (Some(outcome), _) => outcome.clone(),
+        (None, Taken::Failed(fault)) => Outcome::Unmeasured { fault: fault.clone() },
+        (None, Taken::Sample(_)) => {
+            Outcome::unmeasured("no outcome", format!("the record holds no outcome of {metric}"))
+        }
+    }
+}
+
+/// Every fault of a case, with the metric where it is one metric's: none only when each metric of the policy is scored or not applicable.
+pub fn faults_of(record: Option<&Record>, rules: &Rules) -> Vec<(Option<MetricKey>, Unmeasured)> {
+    let Some(record) = record else {
+        return vec![(None, Unmeasured::new("no record", "the case was not evaluated"))];
+    };
+    let mut faults: Vec<_> =
+        record.faults().into_iter().map(|(metric, fault)| (metric.cloned(), fault.clone())).collect();
+    if record.sample().is_some() {
+        for metric in rules.metrics.keys().filter(|metric| !record.outcomes.contains_key(metric)) {
+            if let Outcome::Unmeasured { fault } = outcome_of(metric, Some(record)) {
+                faults.push((Some(metric.clone()), fault));
+            }
+        }
+    }
+    faults
+}
+
+/// The numbers in clusters of one source document each; a case without document is a cluster of its own.
+pub fn clusters(numbers: &[(CaseId, f64)], set: &GoldenSet) -> Vec<Cluster> {
+    let documents: BTreeMap<&CaseId, &str> =
+        set.cases.iter().filter_map(|case| case.document.as_deref().map(|document| (&case.id, document))).collect();
+    let mut of_document: BTreeMap<&str, Cluster> = BTreeMap::new();
+    let mut clusters = Vec::new();
+    for (case, number) in numbers {
+        match documents.get(case) {
+            Some(document) => of_document.entry(document).or_default().add(*number),
+            None => clusters.push(Cluster::one(*number)),
+        }
+    }
+    clusters.extend(of_document.into_values());
+    clusters
+}

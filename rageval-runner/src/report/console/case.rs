@@ -1,0 +1,249 @@
+//! What a failing case prints.
+
+use std::collections::BTreeSet;
+
+use super::text::{COLUMNS, LABEL, against, bar, line, listed, run_alone, score, visible, whole_line};
+use crate::{
+    gate::{
+        Basis, SnapshotFailure,
+        case::{Bar, Broken, CaseFindings},
+    },
+    model::{Claim, Detail, Expectation, GoldenCase, Record, Sample, Verdict},
+};
+
+/// Lines of a failing case.
+pub const MOST_LINES: usize = 15;
+
+/// Columns left of the label.
+const TEXT: usize = COLUMNS - LABEL;
+
+/// What a red case prints: what was asked, what came back, what was expected, what broke and why, where the case stands, how to look closer, how to accept.
+pub fn lines(
+    case: &GoldenCase,
+    record: &Record,
+    findings: &CaseFindings,
+    snapshot: Option<&SnapshotFailure>,
+    basis: &Basis<'_>,
+) -> Vec<String> {
+    let mut head = vec![line("case", &format!("{}, {}", case.place, case.id)), line("question", &case.query)];
+    if let Some(sample) = record.sample() {
+        head.push(answer_line(sample));
+    }
+    head.push(expected_line(case));
+    let mut foot = vec![whole_line("look", &run_alone(basis.target, &case.trial_name()))];
+    foot.extend(accept_lines(case, findings, snapshot));
+    let room = MOST_LINES - head.len() - foot.len();
+
+    let mut failed = fault_lines(findings);
+    failed.extend(snapshot.map(|snapshot| line("snapshot", &snapshot.why)));
+    failed.extend(findings.failed.iter().map(|broken| line("failed", &broken_text(broken, record))));
+    failed.extend(
+        findings
+            .undecided
+            .iter()
+            .map(|(metric, why)| line("undecided", &format!("max_drop of {metric}: {}", why.why()))),
+    );
+    let evidence = evidence_lines(case, record, findings, snapshot);
+    // The evidence keeps up to half of the room, since a score alone explains nothing.
+    let for_failed = room - evidence.len().min(room / 2);
+    let mut body = at_most(failed, for_failed, "failed");
+    let for_evidence = room - body.len();
+    body.extend(evidence.into_iter().take(for_evidence));
+    head.into_iter().chain(body).chain(foot).collect()
+}
+
+/// What is worth a line in the summary though the case may pass: rules that warn, known failures, recoveries, what is unmeasured and allowed.
+pub fn notices(case: &GoldenCase, findings: &CaseFindings, basis: &Basis<'_>) -> Vec<String> {
+    let id = visible(case.id.as_str());
+    let mut notices: Vec<String> =
+        findings.warned.iter().map(|broken| format!("warning: {id}: {}", bar_text(broken))).collect();
+    if let Some(known) = &case.known_failure {
+        let reason = visible(&known.reason);
+        if findings.known.is_empty() {
+            if !findings.recovered.is_empty() {
+                let place = visible(&case.place.to_string());
+                notices.push(format!("no longer fails: {id}; remove its `known_failure` at {place}"));
+            }
+        } else {
+            let broken: Vec<String> = findings.known.iter().map(bar_text).collect();
+            notices.push(format!("known failure: {id}: {}: {reason}", broken.join("; ")));
+        }
+    }
+    if basis.rules.max_unmeasured > 0 {
+        notices.extend(findings.faults.iter().map(|(metric, fault)| {
+            let of = metric.as_ref().map(|metric| format!("{metric}: ")).unwrap_or_default();
+            format!("unmeasured: {id}: {of}{}", visible(&fault.cause))
+        }));
+    }
+    notices
+}
+
+/// The lines, the last one replaced by a count where there are too many.
+fn at_most(mut lines: Vec<String>, most: usize, label: &str) -> Vec<String> {
+    if lines.len() > most && most > 0 {
+        let left_out = lines.len() - (most - 1);
+        lines.truncate(most - 1);
+        lines.push(line(label, &format!("and {left_out} more")));
+    }
+    lines
+}
+
+fn answer_line(sample: &Sample) -> String {
+    if sample.is_blank() {
+        line("answer", "(blank)")
+    } else if sample.is_refusal {
+        line("answer", &format!("(a refusal) {}", sample.answer.response))
+    } else {
+        line("answer", &sample.answer.response)
+    }
+}
+
+fn expected_line(case: &GoldenCase) -> String {
+    match (case.expectation, case.references.first()) {
+        (Expectation::Refuse, _) => line("expected", "(a refusal: should_refuse is true)"),
+        (Expectation::Answer, Some(reference)) => line("expected", reference),
+        (Expectation::Answer, None) => match listed_documents(case) {
+            documents if documents.is_empty() => line("expected", "(an answer; the case has no reference)"),
+            documents => line("expected", &format!("(an answer from {documents})")),
+        },
+    }
+}
+
+fn listed_documents(case: &GoldenCase) -> String {
+    let ids: Vec<&str> = case.relevant_documents().map(|judgement| judgement.id.as_str()).collect();
+    listed(&ids, 60)
+}
+
+fn fault_lines(findings: &CaseFindings) -> Vec<String> {
+    findings
+        .faults
+        .iter()
+        .map(|(metric, fault)| {
+            let of = metric.as_ref().map(|metric| format!("{metric}: ")).unwrap_or_default();
+            line("unmeasured", &format!("{of}{}: {}", fault.cause, fault.why))
+        })
+        .collect()
+}
+
+/// A broken rule in numbers: `faithfulness 0.50, min 0.80`.
+pub fn bar_text(broken: &Broken) -> String {
+    let Broken { metric, score: value, bar: broken_bar } = broken;
+    match broken_bar {
+        Bar::Min(min) => format!("{metric} {}, min {}", against(*value, *min), bar(*min)),
+        Bar::MaxDrop { baseline, max_drop } => format!(
+            "{metric} {}, baseline {}: dropped by {}, max_drop {}",
+            score(*value),
+            score(*baseline),
+            against(baseline - value, *max_drop),
+            bar(*max_drop)
+        ),
+    }
+}
+
+/// A broken rule in numbers, with what the metric says of it.
+fn broken_text(broken: &Broken, record: &Record) -> String {
+    let mut text = bar_text(broken);
+    let outcome = record.outcomes.get(&broken.metric);
+    if let Some(crate::model::Outcome::Scored { score, detail }) = outcome {
+        let mut remarks = Vec::new();
+        remarks.extend(detail.k_of_n.map(|(k, n)| format!("{k} of {n}")));
+        remarks.extend(score.raw.map(|raw| format!("measured {raw}")));
+        remarks.extend(detail.note.clone());
+        if !remarks.is_empty() {
+            text = format!("{text} ({})", remarks.join("; "));
+        }
+    }
+    text
+}
+
+/// The claims that failed with their nearest evidence, the documents that were missed with what stood in their place, and the difference of the snapshot.
+fn evidence_lines(
+    case: &GoldenCase,
+    record: &Record,
+    findings: &CaseFindings,
+    snapshot: Option<&SnapshotFailure>,
+) -> Vec<String> {
+    let mut lines = Vec::new();
+    let metrics: BTreeSet<_> = findings.failed.iter().map(|broken| &broken.metric).collect();
+    let details: Vec<&Detail> = metrics
+        .iter()
+        .filter_map(|metric| record.outcomes.get(metric))
+        .filter_map(|outcome| outcome.detail())
+        .collect();
+    lines.extend(missed_lines(case, record, &details));
+    let mut claims: Vec<&Claim> = Vec::new();
+    for verdict in [Verdict::Contradicted, Verdict::Unsupported] {
+        for claim in details.iter().flat_map(|detail| &detail.claims).filter(|claim| claim.verdict == verdict) {
+            if !claims.iter().any(|shown| shown.text == claim.text) {
+                claims.push(claim);
+            }
+        }
+    }
+    for claim in claims {
+        lines.push(line("claim", &format!("{}: {}", claim.verdict.as_str(), claim.text)));
+        if let Some(evidence) = &claim.evidence {
+            let id = evidence.id.as_ref().map(|id| format!("[{id}] ")).unwrap_or_default();
+            lines.push(line("evidence", &format!("{id}{}", evidence.text)));
+        } else if let Some(reason) = &claim.reason {
+            lines.push(line("reason", reason));
+        }
+    }
+    lines.extend(snapshot.iter().flat_map(|snapshot| &snapshot.diff).map(|difference| line("diff", difference)));
+    lines
+}
+
+/// Relevant documents that were not found within the cut-off, and what stood in the first ranks.
+fn missed_lines(case: &GoldenCase, record: &Record, details: &[&Detail]) -> Vec<String> {
+    let mut missed = Vec::new();
+    for id in details.iter().filter_map(|detail| detail.ranked.as_ref()).flat_map(|ranked| &ranked.missed) {
+        if !missed.contains(&id) {
+            missed.push(id);
+        }
+    }
+    let Some(sample) = record.sample() else { return Vec::new() };
+    if missed.is_empty() {
+        return Vec::new();
+    }
+    let retrieved = &sample.answer.retrieved_contexts;
+    let missed: Vec<String> = missed
+        .into_iter()
+        .map(|id| match retrieved.iter().position(|context| context.id.as_ref() == Some(id)) {
+            Some(place) => format!("{id} (at rank {})", place + 1),
+            None => id.to_string(),
+        })
+        .collect();
+    let relevant: BTreeSet<_> = case.relevant_documents().map(|judgement| &judgement.id).collect();
+    let instead: Vec<String> = retrieved
+        .iter()
+        .enumerate()
+        .filter(|(_, context)| context.id.as_ref().is_none_or(|id| !relevant.contains(id)))
+        .take(3)
+        .map(|(place, context)| match &context.id {
+            Some(id) => format!("{} {id}", place + 1),
+            None => format!("{} (no id)", place + 1),
+        })
+        .collect();
+    let instead = if instead.is_empty() { "nothing else was retrieved".to_owned() } else { listed(&instead, TEXT) };
+    vec![line("missed", &listed(&missed, TEXT)), line("instead", &instead)]
+}
+
+/// How to accept what came back; nothing accepts what is unmeasured.
+fn accept_lines(case: &GoldenCase, findings: &CaseFindings, snapshot: Option<&SnapshotFailure>) -> Vec<String> {
+    let mut lines = Vec::new();
+    if snapshot.is_some() {
+        lines.push(line("accept", "cargo insta review"));
+    }
+    let is_drop = |broken: &&Broken| matches!(broken.bar, Bar::MaxDrop { .. });
+    if findings.failed.iter().any(|broken| is_drop(&broken)) || !findings.undecided.is_empty() {
+        lines.push(line("accept", "cargo rageval baseline accept RUN --reason WHY"));
+    }
+    if let Some(broken) = findings.failed.iter().find(|broken| !is_drop(broken)) {
+        let metric = &broken.metric;
+        let lowered = (broken.score * 100.0).floor() / 100.0;
+        lines.push(line(
+            "accept",
+            &format!("thresholds: {{{metric}: {{min: {lowered}}}}} or known_failure at {}", case.place),
+        ));
+    }
+    lines
+}

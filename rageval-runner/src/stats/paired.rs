@@ -1,0 +1,160 @@
+//! Tests on differences between two readings of the same things.
+
+use super::{draw::Draws, normal};
+
+/// Sign flips of the permutation test.
+pub const FLIPS: usize = 9_999;
+
+/// From this many non-zero differences on, none of which dominates, the permutation distribution is taken as normal.
+pub const NORMAL_FROM: usize = 2_000;
+
+/// One-sided p-value that the mean of `differences` is above 0: the share of random sign patterns whose sum is at least the observed one.
+///
+/// Fisher's randomisation test for pairs (The design of experiments, 1935) by `flips` random patterns, the observed one counted in numerator and
+/// denominator (Phipson and Smyth, 2010), so that p is never 0: the smallest is 1 / (flips + 1). Zeros have no sign and drop out; with none left p is 1.
+/// It assumes that under no change a difference is as likely to be up as down. Beyond [`NORMAL_FROM`] non-zero differences, of which none holds
+/// more than a 200th of the sum of squares, the distribution of the sum is normal with that variance to within what the flips could show, and is taken so.
+pub fn sign_flip(differences: &[f64], flips: usize, seed: u64) -> f64 {
+    let mut changed: Vec<f64> = differences.iter().copied().filter(|difference| *difference != 0.0).collect();
+    if changed.is_empty() {
+        return 1.0;
+    }
+    // Sorted, so that p does not depend on the order of the input.
+    changed.sort_by(f64::total_cmp);
+    let observed: f64 = changed.iter().sum();
+    let squares: f64 = changed.iter().map(|difference| difference * difference).sum();
+    let largest = changed.iter().fold(0.0_f64, |largest, difference| largest.max(difference * difference));
+    if changed.len() >= NORMAL_FROM && largest * 200.0 <= squares {
+        return normal::cdf(-observed / squares.sqrt()).max(1.0 / (flips + 1) as f64);
+    }
+    // Equal sums may differ in the last digits, by the order in which they were added.
+    let slack = 1e-12 * changed.iter().map(|difference| difference.abs()).sum::<f64>();
+    let mut draws = Draws::seeded(seed);
+    let reached = (0..flips).filter(|_| flipped_sum(&changed, &mut draws) >= observed - slack).count();
+    (reached + 1) as f64 / (flips + 1) as f64
+}
+
+/// The sum with each sign tossed.
+fn flipped_sum(differences: &[f64], draws: &mut Draws) -> f64 {
+    let mut sum = 0.0;
+    for chunk in differences.chunks(64) {
+        let mut coins = draws.coins();
+        for difference in chunk {
+            if coins & 1 == 1 {
+                sum += difference;
+            } else {
+                sum -= difference;
+            }
+            coins >>= 1;
+        }
+    }
+    sum
+}
+
+/// One-sided exact p-value that things which were yes and are no outnumber those which were no and are yes.
+///
+/// McNemar, "Note on the sampling error of the difference between correlated proportions" (1947), exact: the chance of at least `lost` heads in
+/// `lost + gained` fair tosses. 1 when nothing changed.
+pub fn mcnemar(lost: usize, gained: usize) -> f64 {
+    let n = lost + gained;
+    // Terms in logarithms: 2^-n underflows from about a thousand tosses on.
+    let mut term = -(n as f64) * std::f64::consts::LN_2;
+    let mut tail = 0.0;
+    for heads in 0..=n {
+        if heads >= lost {
+            tail += f64::exp(term);
+        }
+        term += ((n - heads) as f64 / (heads + 1) as f64).ln();
+    }
+    f64::min(tail, 1.0)
+}
+
+/// The smallest true mean difference that a one-sided test at level `alpha` finds with probability 0.8; `None` without spread.
+///
+/// Normal approximation: (z(1 - alpha) + z(0.8)) * s / sqrt(n), s the standard deviation of the differences about their mean (divisor n - 1). It takes
+/// the spread seen in this run for the true one, so it is a guide for the size of the set, and decides nothing.
+pub fn minimum_detectable_mean(differences: &[f64], alpha: f64) -> Option<f64> {
+    let centre = super::mean(differences)?;
+    // Equal numbers have a deviation of some 1e-17 when their mean is rounded.
+    if differences.iter().all(|difference| (difference - centre).abs() < 1e-12) {
+        return None;
+    }
+    let n = differences.len() as f64;
+    let squares: f64 = differences.iter().map(|difference| (difference - centre).powi(2)).sum();
+    let deviation = (squares / (n - 1.0)).sqrt();
+    Some((normal::quantile(1.0 - alpha) + normal::quantile(0.8)) * deviation / n.sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All 2^12 sign patterns of these differences were counted by a Python script.
+    #[test]
+    fn the_sign_flip_test_agrees_with_counting_every_pattern() {
+        let differences = [0.3, 0.1, -0.05, 0.2, 0.0, 0.25, 0.4, -0.1, 0.15, 0.05, 0.1, -0.2, 0.3];
+        let p = sign_flip(&differences, FLIPS, 0);
+        assert!((p - 0.022217).abs() < 0.003, "{p}");
+    }
+
+    #[test]
+    fn nothing_changed_is_no_evidence() {
+        assert_eq!(sign_flip(&[0.0; 40], FLIPS, 0), 1.0);
+        assert_eq!(sign_flip(&[], FLIPS, 0), 1.0);
+        assert_eq!(mcnemar(0, 0), 1.0);
+    }
+
+    #[test]
+    fn p_is_never_zero() {
+        assert_eq!(sign_flip(&[0.5; 60], FLIPS, 0), 1e-4);
+        assert_eq!(sign_flip(&[0.5; 5000], FLIPS, 0), 1e-4);
+    }
+
+    #[test]
+    fn gains_are_no_evidence_of_a_drop() {
+        assert!(sign_flip(&[-0.5; 60], FLIPS, 0) > 0.999);
+        assert!(mcnemar(0, 9) > 0.999);
+    }
+
+    #[test]
+    fn the_normal_limit_agrees_with_the_flips_where_they_meet() {
+        let near = |n: usize| (0..n).map(|i| if i % 100 < 51 { 0.1 } else { -0.1 }).collect::<Vec<f64>>();
+        let (flipped, limit) = (sign_flip(&near(1_900), FLIPS, 0), sign_flip(&near(2_000), FLIPS, 0));
+        assert!((flipped - limit).abs() < 0.03, "{flipped} {limit}");
+    }
+
+    #[test]
+    fn a_few_large_differences_among_thousands_of_small_ones_are_counted() {
+        let mut differences: Vec<f64> = (0..2_500).map(|i| if i % 2 == 0 { 1e-6 } else { -1e-6 }).collect();
+        differences.extend([1.0; 5]);
+        // All five up, one time in 32, and the small ones above their middle: the normal limit would say 0.0127.
+        let p = sign_flip(&differences, 4_999, 0);
+        assert!((p - 1.0 / 64.0).abs() < 0.006, "{p}");
+    }
+
+    /// `scipy.stats.binomtest(lost, lost + gained, alternative="greater").pvalue`, SciPy 1.17.1.
+    #[test]
+    fn mcnemar_reproduces_the_figures_of_scipy() {
+        for (lost, gained, p) in MCNEMAR {
+            assert!((mcnemar(lost, gained) / p - 1.0).abs() < 1e-9, "{lost} {gained}: {:e}", mcnemar(lost, gained));
+        }
+    }
+
+    const MCNEMAR: [(usize, usize, f64); 5] = [
+        (7, 0, 0.0078125),
+        (8, 2, 0.0546875),
+        (3, 3, 0.65625),
+        (30, 12, 0.003957948667448363),
+        (900, 700, 3.1597424797250525e-07),
+    ];
+
+    /// By hand with SciPy's normal quantiles: s = 0.1290994, n = 4.
+    #[test]
+    fn the_detectable_drop_follows_from_the_spread() {
+        let detectable = minimum_detectable_mean(&[0.0, 0.1, 0.2, 0.3], 0.01).expect("a spread");
+        assert!((detectable - 0.2044915266).abs() < 1e-9, "{detectable}");
+        assert_eq!(minimum_detectable_mean(&[0.1; 9], 0.01), None);
+        assert_eq!(minimum_detectable_mean(&[0.1], 0.01), None);
+        assert_eq!(minimum_detectable_mean(&[], 0.01), None);
+    }
+}
