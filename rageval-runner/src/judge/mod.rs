@@ -2,6 +2,7 @@
 
 pub mod offline;
 pub mod scripted;
+pub mod spec;
 
 use crate::{
     model::{CaseId, JudgeRequest, Reply, run::JudgeStamp},

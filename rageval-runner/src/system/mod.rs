@@ -4,6 +4,7 @@ pub mod command;
 pub mod function;
 pub mod http;
 pub mod recorded;
+pub mod spec;
 
 use std::{collections::BTreeMap, future::Future, pin::Pin};
 
