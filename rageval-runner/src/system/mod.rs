@@ -1,12 +1,18 @@
 //! The system under test: whatever takes a question and gives an answer.
 
 pub mod command;
+mod excerpt;
 pub mod function;
 pub mod http;
 pub mod recorded;
+mod setup;
 pub mod spec;
+mod wire;
 
 use std::{collections::BTreeMap, future::Future, pin::Pin};
+
+pub use function::{IntoSystem, from_fn};
+pub use setup::{SetupError, open};
 
 use crate::model::{Answer, CaseId, GoldenCase, GoldenSet, Unmeasured};
 
