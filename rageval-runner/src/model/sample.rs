@@ -67,6 +67,18 @@ impl Answer {
     }
 }
 
+impl From<String> for Answer {
+    fn from(response: String) -> Self {
+        Self::new(response)
+    }
+}
+
+impl From<&str> for Answer {
+    fn from(response: &str) -> Self {
+        Self::new(response)
+    }
+}
+
 /// One fetched piece of text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

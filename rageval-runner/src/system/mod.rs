@@ -1,14 +1,20 @@
 //! The system under test: whatever takes a question and gives an answer.
 
 pub mod command;
+mod excerpt;
 pub mod function;
 pub mod http;
 pub mod recorded;
+mod setup;
 pub mod spec;
+mod wire;
 
 use std::{collections::BTreeMap, future::Future, pin::Pin};
 
-use crate::model::{Answer, CaseId, Unmeasured};
+pub use function::{IntoSystem, from_fn};
+pub use setup::{SetupError, open};
+
+use crate::model::{Answer, CaseId, GoldenCase, GoldenSet, Unmeasured};
 
 /// A future on the heap, as trait objects need it.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -24,6 +30,17 @@ pub struct Question {
     pub language: Option<String>,
     /// The case's metadata.
     pub metadata: BTreeMap<String, String>,
+}
+
+impl From<&GoldenCase> for Question {
+    fn from(case: &GoldenCase) -> Self {
+        Self {
+            case_id: case.id.clone(),
+            query: case.query.clone(),
+            language: case.language_tag.clone(),
+            metadata: case.metadata.clone(),
+        }
+    }
 }
 
 /// What came back, with the system's own word on how long it took.
@@ -53,6 +70,22 @@ pub mod cause {
 
 /// Whatever takes a question and gives an answer.
 pub trait RagSystem: Send + Sync {
-    /// Asks one question. Time limits, panics and concurrency are the caller's.
+    /// Asks one question. Time limits, panics and concurrency are the caller's: a future that is dropped stops what it started.
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Result<Asked, Unmeasured>>;
+
+    /// What changes no outcome and somebody should know, one line each: recorded answers that no case asks for, lines that belong to
+    /// no question. `_set` is the whole golden set, not only what a filter left. To be asked once all cases are done.
+    fn notices(&self, _set: &GoldenSet) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+impl<S: RagSystem + ?Sized> RagSystem for Box<S> {
+    fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Result<Asked, Unmeasured>> {
+        (**self).ask(question)
+    }
+
+    fn notices(&self, set: &GoldenSet) -> Vec<String> {
+        (**self).notices(set)
+    }
 }

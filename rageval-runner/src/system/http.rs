@@ -1,1 +1,0 @@
-//! System kind `http`.
