@@ -2,17 +2,43 @@
 
 pub mod answer_correctness;
 pub mod answer_relevancy;
+pub mod answering;
+pub mod asking;
 pub mod context_precision;
 pub mod context_recall;
 pub mod faithfulness;
 pub mod lexical;
+pub mod numbered;
 pub mod quantity;
 pub mod refusal_correctness;
 pub mod retrieval;
+pub mod scoring;
 
 use std::collections::BTreeMap;
 
-use crate::model::{GoldenCase, Language, MetricKey, Outcome, Request, Sample, Transcript};
+use crate::model::{Detail, GoldenCase, Language, MetricKey, Outcome, Request, Sample, Score, Transcript};
+
+/// The causes that faults of measuring are counted by; those of the judge itself are [`crate::model::Ending::cause`].
+pub mod cause {
+    /// The answer holds no text, where the metric needs one.
+    pub const ANSWER_BLANK: &str = "answer blank";
+    /// The judge's reply, asked for twice, does not fit the question.
+    pub const REPLY_INCOMPLETE: &str = "judge reply incomplete";
+    /// The judge found nothing to judge in an answer that is no refusal.
+    pub const NO_CLAIMS: &str = "no claims in a non-refusal answer";
+    /// The case itself is at fault.
+    pub const DATA: &str = "data error";
+    /// A parameter is missing or cannot be used.
+    pub const PARAMETER: &str = "metric parameter invalid";
+    /// The system reported no token usage.
+    pub const USAGE: &str = "usage not reported";
+    /// The system reported no cost.
+    pub const COST: &str = "cost not reported";
+    /// The system reported a quantity that is none: below 0, infinite or no number.
+    pub const QUANTITY: &str = "quantity invalid";
+    /// A score outside 0 to 1.
+    pub const RANGE: &str = "score out of range";
+}
 
 /// What a metric looks at; the prefix of its place in reports and the default decision rule follow from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -182,4 +208,19 @@ pub fn params_of(metric: &dyn Metric) -> Vec<Param> {
         params.push(NOT);
     }
     params
+}
+
+/// The outcome as it is recorded: of a text metric with `not: true` the score is turned into 1 minus the score, its `k of n` into
+/// `n - k of n`, and its note is marked. The one place where negation happens; every other outcome stays as it is.
+pub fn finish(metric: &dyn Metric, params: &Params, outcome: Outcome) -> Outcome {
+    let is_negated = metric.kind() == Kind::Text && params.flag(NOT.name);
+    match outcome {
+        Outcome::Scored { score, detail } if is_negated => {
+            let k_of_n = detail.k_of_n.map(|(k, n)| (n.saturating_sub(k), n));
+            let note = detail.note.map(|note| format!("not: {note}"));
+            let score = Score { value: score.value.complement(), raw: score.raw };
+            Outcome::Scored { score, detail: Detail { k_of_n, note, ..detail } }
+        }
+        Outcome::Scored { .. } | Outcome::NotApplicable { .. } | Outcome::Unmeasured { .. } => outcome,
+    }
 }
