@@ -2,6 +2,7 @@
 
 pub mod gate;
 pub mod judge;
+pub mod load;
 pub mod metric;
 pub mod model;
 pub mod system;
