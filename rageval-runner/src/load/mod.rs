@@ -1,4 +1,23 @@
 //! Files that a person wrote, read into checked types with every problem at its place.
 
+mod case;
+mod cases;
+mod connect;
+mod diagnostic;
+mod files;
+mod json;
+mod metrics;
+mod node;
 pub mod rankings;
+mod read;
+pub mod schema;
+mod shape;
+mod source;
+mod table;
+mod thresholds;
 pub mod trec;
+mod yaml;
+
+pub use cases::{cases, check_slices, one_file};
+pub use diagnostic::{Diagnostic, Diagnostics};
+pub use thresholds::{FILE_NAME, Policy, find, policy};

@@ -1,0 +1,442 @@
+//! Reads one golden case.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    metric::{self, Kind as MetricKind, Metric},
+    model::{
+        Answer, CaseBar, CaseId, DocId, Expectation, GoldenCase, Judgement, KnownFailure, Language, MetricKey,
+        RetrievedContext,
+    },
+    system::spec::SystemKind,
+};
+
+use super::{
+    diagnostic::quoted,
+    metrics::{self, Metrics},
+    node::{Entry, Kind, Node},
+    read::{Empty, Fields, Reader},
+    shape::{Key, Shape},
+    source::Span,
+    thresholds::{JudgeStated, Policy, judge_missing},
+};
+
+/// Keys of a golden case.
+pub(crate) const KEYS: &[Key] = &[
+    Key::required(
+        "id",
+        Shape::Text,
+        "Its name, unique in the set: no control characters or outer blanks, at most 150 bytes, no leading `-`.",
+    )
+    .or(&["case_id", "name"]),
+    Key::required("query", Shape::Text, "The question.").or(&["question", "user_input", "input"]),
+    Key::optional(
+        "ground_truth_answer",
+        Shape::OneOrMany(&Shape::Word),
+        "The right answer, or a list of accepted ones.",
+    )
+    .or(&["reference", "ground_truth", "expected_output", "answer_gold"]),
+    Key::optional(
+        "relevant_doc_ids",
+        Shape::List(&Shape::OrMap(&Shape::Text, JUDGEMENT)),
+        "Documents that should be found; a grade of 0 or less means not relevant, 1 where it is left out.",
+    )
+    .or(&["relevant", "gold_ids", "reference_context_ids"]),
+    Key::optional("reference_contexts", Shape::List(&Shape::Text), "Texts that hold the right answer.")
+        .or(&["context"]),
+    Key::optional(
+        "should_refuse",
+        Shape::Flag,
+        "Whether the right answer is to decline; `answerable` says the opposite.",
+    )
+    .or(&[ANSWERABLE]),
+    Key::optional("type", Shape::Word, "The kind of question: how-to, fact, ..."),
+    Key::optional("difficulty", Shape::Word, "easy, medium, hard, or any other word."),
+    Key::optional(
+        "language",
+        Shape::Text,
+        "The language tag: en, pt-BR, ...; guessed from the question where it is left out.",
+    )
+    .or(&["lang"]),
+    Key::optional("tags", Shape::List(&Shape::Word), "Free words for slices."),
+    Key::optional("document", Shape::Word, "The source document, by which cases are clustered.").or(&["cluster"]),
+    Key::optional("metadata", Shape::MapOf(&Shape::Word), "Anything else, by name."),
+    Key::optional("thresholds", Shape::Bars, "This case's own bars, over those of the policy."),
+    Key::optional("known_failure", Shape::Map(KNOWN_FAILURE), "Metrics in which the case is known to fail for now."),
+    Key::optional("response", Shape::AnyText, "A recorded answer; only with `system: {kind: recorded}`.")
+        .or(&["answer", "actual_output"]),
+    Key::optional(
+        "retrieved_contexts",
+        Shape::List(&Shape::OrMap(&Shape::AnyText, CONTEXT)),
+        "What the recorded answer was made from, in rank order.",
+    )
+    .or(&["contexts", "retrieval_context"]),
+];
+
+/// The name of `should_refuse` that says the opposite.
+pub(crate) const ANSWERABLE: &str = "answerable";
+
+const JUDGEMENT: &[Key] = &[
+    Key::required("id", Shape::Text, "The document."),
+    Key::optional("grade", Shape::Number, "How relevant it is; 0 or less means not relevant, 1 where it is left out."),
+];
+
+const KNOWN_FAILURE: &[Key] = &[
+    Key::required("metrics", Shape::List(&Shape::Text), "The metrics."),
+    Key::required("reason", Shape::Text, "Why it is known."),
+];
+
+const CONTEXT: &[Key] = &[
+    Key::optional("id", Shape::Text, "The document it comes from."),
+    Key::required("text", Shape::AnyText, "The text."),
+    Key::optional("score", Shape::Number, "The retriever's score."),
+];
+
+/// Keys of a case's own bar beside the metric's parameters.
+pub(crate) const BAR: &[Key] = &[
+    Key::optional("min", Shape::Unit, "The lowest score that passes."),
+    Key::optional("max_drop", Shape::Unit, "The largest drop against the baseline that passes."),
+];
+
+/// A case, and where its id stands.
+pub(crate) struct ReadCase {
+    pub(crate) golden_case: GoldenCase,
+    pub(crate) id_span: Span,
+}
+
+/// What reading a case needs beside the case.
+pub(crate) struct Setting<'m> {
+    pub(crate) policy: &'m Policy,
+    pub(crate) metrics: Metrics<'m>,
+    pub(crate) group: &'m str,
+}
+
+impl Setting<'_> {
+    /// Reads one case; `None` when it has no usable id or question. Everything wrong is reported.
+    pub(crate) fn case(&self, reader: &mut Reader<'_>, node: &Node<'_>) -> Option<ReadCase> {
+        reader.whose.clear();
+        let entries = reader.map(node, "a case")?;
+        if let Some(id) = entries.iter().find(|entry| KEYS[0].names().any(|name| name == entry.key)) {
+            if let Kind::Text(id) = &id.value.kind {
+                reader.whose = format!("case {}: ", quoted(id));
+            }
+        }
+        let read = self.fields(reader, node, entries);
+        reader.whose.clear();
+        read
+    }
+
+    fn fields(&self, reader: &mut Reader<'_>, node: &Node<'_>, entries: &[Entry<'_>]) -> Option<ReadCase> {
+        let fields = reader.fields(&node.span, entries, KEYS, Empty::Absent);
+        let id = fields.get("id").and_then(|node| id(reader, node).map(|id| (id, node.span.clone())));
+        let query = fields.get("query").and_then(|node| reader.text(node, &named(&fields, "query")));
+        let expectation = expectation(reader, &fields);
+        let references = references(reader, &fields, expectation);
+        let relevant = relevant(reader, &fields, expectation);
+        let reference_contexts = texts(reader, &fields, "reference_contexts");
+        let language_tag = fields.get("language").and_then(|node| language(reader, node, &named(&fields, "language")));
+        let mut word = |key: &str| fields.get(key).and_then(|node| reader.word(node, &named(&fields, key)));
+        let (kind, difficulty, document) = (word("type"), word("difficulty"), word("document"));
+        let tags = tags(reader, &fields);
+        let metadata = metadata(reader, &fields);
+        let bars = self.bars(reader, &fields);
+        let known_failure = self.known_failure(reader, &fields, &bars);
+        let recorded = self.recorded(reader, &fields);
+        let ((id, id_span), query) = (id?, query?);
+        let language = match &language_tag {
+            Some(tag) => Language::of_tag(tag).unwrap_or_default(),
+            None => guess_language(&query),
+        };
+        let golden_case = GoldenCase {
+            id,
+            query,
+            references,
+            relevant,
+            reference_contexts,
+            expectation,
+            kind,
+            difficulty,
+            language_tag,
+            language,
+            tags,
+            document,
+            metadata,
+            bars,
+            known_failure,
+            recorded,
+            group: self.group.to_owned(),
+            place: reader.source.place(node.span.start),
+        };
+        Some(ReadCase { golden_case, id_span })
+    }
+
+    fn bars(&self, reader: &mut Reader<'_>, fields: &Fields<'_, '_>) -> BTreeMap<MetricKey, CaseBar> {
+        let mut bars = BTreeMap::new();
+        for entry in fields.get("thresholds").and_then(|node| reader.map(node, "\"thresholds\"")).unwrap_or_default() {
+            let Some((key, metric)) = metrics::key(reader, &entry.key, &entry.key_span, self.metrics) else { continue };
+            if let Some(bar) = self.bar(reader, entry, &key, metric) {
+                bars.insert(key, bar);
+            }
+        }
+        bars
+    }
+
+    fn bar(&self, reader: &mut Reader<'_>, entry: &Entry<'_>, key: &MetricKey, metric: &dyn Metric) -> Option<CaseBar> {
+        let what = quoted(&entry.key);
+        let mut bar = CaseBar::default();
+        let faults = reader.problems.len();
+        match &entry.value.kind {
+            Kind::Number(_) => bar.min = Some(reader.unit(&entry.value, &format!("`min` of {what}"))?),
+            Kind::Map(entries) => {
+                let params = metric::params_of(metric);
+                let mut known = Vec::new();
+                for entry in entries {
+                    if let Some(param) = params.iter().find(|param| param.name == entry.key) {
+                        if let Some(value) = metrics::param(reader, &entry.value, param) {
+                            bar.params.insert(param.name.to_owned(), value);
+                        }
+                    } else if BAR.iter().any(|key| key.name == entry.key) {
+                        known.push(entry.clone());
+                    } else {
+                        let names = BAR.iter().map(|key| key.name).chain(params.iter().map(|param| param.name));
+                        reader.unknown_key(entry, names);
+                    }
+                }
+                let fields = reader.fields(&entry.value.span, &known, BAR, Empty::Refused);
+                bar.min = fields.get("min").and_then(|node| reader.unit(node, "\"min\""));
+                bar.max_drop = fields.get("max_drop").and_then(|node| reader.unit(node, "\"max_drop\""));
+            }
+            Kind::Null | Kind::Bool(_) | Kind::Text(_) | Kind::List(_) => {
+                let noun = entry.value.noun();
+                let message = format!("{what} takes a map or a number, its `min`; got {noun}");
+                reader.report(&entry.value.span, message);
+            }
+        }
+        if reader.problems.len() > faults {
+            return Some(bar);
+        }
+        let rule = self.policy.rules.metrics.get(key);
+        if rule.is_none() && bar.min.is_none() {
+            let problem = reader
+                .problem(&entry.key_span, format!("{what} has no `min` here and is not listed in the policy"))
+                .help("so it would check nothing: add a `min`, or list the metric in thresholds.yaml");
+            reader.problems.push(problem);
+        } else if bar == CaseBar::default() {
+            reader.report(&entry.key_span, format!("{what} says nothing"));
+        }
+        let judge_stated = self.policy.judge_stated == JudgeStated::Yes;
+        if rule.is_none() && metric.kind() == MetricKind::Judged && !judge_stated {
+            reader.problems.push(judge_missing(reader, &entry.key_span, key));
+        }
+        Some(bar)
+    }
+
+    fn known_failure(
+        &self,
+        reader: &mut Reader<'_>,
+        fields: &Fields<'_, '_>,
+        bars: &BTreeMap<MetricKey, CaseBar>,
+    ) -> Option<KnownFailure> {
+        let node = fields.get("known_failure")?;
+        let entries = reader.map(node, "\"known_failure\"")?;
+        let fields = reader.fields(&node.span, entries, KNOWN_FAILURE, Empty::Refused);
+        let reason = fields.get("reason").and_then(|node| reader.text(node, "\"reason\""));
+        let list = fields.get("metrics")?;
+        let mut keys = Vec::new();
+        let items = reader.list(list, "\"metrics\"")?;
+        if items.is_empty() {
+            reader.report(&list.span, "\"metrics\" of \"known_failure\" names none");
+        }
+        for item in items {
+            let Some(text) = reader.text(item, "a metric") else { continue };
+            let Some((key, _)) = metrics::key(reader, &text, &item.span, self.metrics) else { continue };
+            if !self.policy.rules.metrics.contains_key(&key) && !bars.contains_key(&key) {
+                let listed = self.policy.rules.metrics.keys().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+                let problem = reader
+                    .problem(&item.span, format!("{} is not measured for this case", quoted(&text)))
+                    .help(format!("the policy lists {listed}"));
+                reader.problems.push(problem);
+            } else if keys.contains(&key) {
+                reader.report(&item.span, format!("{} stands twice", quoted(&text)));
+            } else {
+                keys.push(key);
+            }
+        }
+        Some(KnownFailure { metrics: keys, reason: reason? })
+    }
+
+    fn recorded(&self, reader: &mut Reader<'_>, fields: &Fields<'_, '_>) -> Option<Answer> {
+        let (response, contexts) = (fields.entry("response"), fields.entry("retrieved_contexts"));
+        let first = response.or(contexts)?;
+        if !matches!(self.policy.system.kind, SystemKind::Recorded(_)) {
+            for entry in [response, contexts].into_iter().flatten() {
+                let problem = reader
+                    .problem(&entry.key_span, format!("{} is part of a recorded answer", quoted(&entry.key)))
+                    .help("recorded answers are read with `system: {kind: recorded}` in thresholds.yaml only");
+                reader.problems.push(problem);
+            }
+            return None;
+        }
+        let retrieved_contexts = contexts.map(|entry| retrieved(reader, entry)).unwrap_or_default();
+        let Some(response) = response else {
+            let problem = reader
+                .problem(&first.key_span, format!("{} stands without an answer", quoted(&first.key)))
+                .help("add `response`; it may be empty where only the retrieval was recorded");
+            reader.problems.push(problem);
+            return None;
+        };
+        let text = reader.any_word(&response.value, &quoted(&response.key))?;
+        Some(Answer::new(text).with_contexts(retrieved_contexts))
+    }
+}
+
+/// The key as the user wrote it, between quotes.
+fn named(fields: &Fields<'_, '_>, name: &str) -> String {
+    fields.entry(name).map_or_else(|| quoted(name), |entry| quoted(&entry.key))
+}
+
+fn id(reader: &mut Reader<'_>, node: &Node<'_>) -> Option<CaseId> {
+    let Kind::Text(text) = &node.kind else {
+        // Says "a text", with the hint to quote a number.
+        reader.text(node, "the id of a case");
+        return None;
+    };
+    match CaseId::new(text.as_ref()) {
+        Ok(id) => Some(id),
+        Err(error) => {
+            reader.report(&node.span, error.to_string());
+            None
+        }
+    }
+}
+
+fn expectation(reader: &mut Reader<'_>, fields: &Fields<'_, '_>) -> Expectation {
+    let Some(entry) = fields.entry("should_refuse") else { return Expectation::Answer };
+    let says_yes = reader.flag(&entry.value, &quoted(&entry.key)).unwrap_or(entry.key == ANSWERABLE);
+    let refuse = if entry.key == ANSWERABLE { !says_yes } else { says_yes };
+    if refuse { Expectation::Refuse } else { Expectation::Answer }
+}
+
+/// Accepted answers. A case whose right answer is to decline may leave the text empty, as exports do.
+fn references(reader: &mut Reader<'_>, fields: &Fields<'_, '_>, expectation: Expectation) -> Vec<String> {
+    let Some(node) = fields.get("ground_truth_answer") else { return Vec::new() };
+    let what = named(fields, "ground_truth_answer");
+    let blank = |node: &Node<'_>| matches!(&node.kind, Kind::Text(text) if text.trim().is_empty());
+    match &node.kind {
+        Kind::List(items) => items.iter().filter_map(|item| reader.word(item, &format!("a text of {what}"))).collect(),
+        Kind::Text(_) if expectation == Expectation::Refuse && blank(node) => Vec::new(),
+        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::Map(_) => {
+            reader.word(node, &what).into_iter().collect()
+        }
+    }
+}
+
+fn relevant(reader: &mut Reader<'_>, fields: &Fields<'_, '_>, expectation: Expectation) -> Option<Vec<Judgement>> {
+    let entry = fields.entry("relevant_doc_ids")?;
+    let what = quoted(&entry.key);
+    let mut judgements: Vec<Judgement> = Vec::new();
+    for item in reader.list(&entry.value, &what)? {
+        let Some((judgement, span)) = judgement(reader, item, &what) else { continue };
+        if judgements.iter().any(|known| known.id == judgement.id) {
+            let message = format!("the document {} stands twice in {what}", quoted(judgement.id.as_str()));
+            reader.report(&span, message);
+            continue;
+        }
+        judgements.push(judgement);
+    }
+    let refuse = fields.entry("should_refuse").filter(|_| expectation == Expectation::Refuse);
+    if let (Some(refuse), true) = (refuse, judgements.iter().any(|judgement| judgement.grade > 0.0)) {
+        let message = format!("{what} names relevant documents, but the right answer is to decline");
+        let problem = reader
+            .problem(&entry.key_span, message)
+            .note(reader.source, &refuse.key_span, "it says so here")
+            .help("leave one of the two out");
+        reader.problems.push(problem);
+    }
+    Some(judgements)
+}
+
+fn judgement(reader: &mut Reader<'_>, item: &Node<'_>, what: &str) -> Option<(Judgement, Span)> {
+    let Kind::Map(entries) = &item.kind else {
+        let id = reader.text(item, &format!("an id of {what}"))?;
+        return Some((Judgement { id: DocId(id), grade: 1.0 }, item.span.clone()));
+    };
+    let fields = reader.fields(&item.span, entries, JUDGEMENT, Empty::Refused);
+    let grade = match fields.get("grade") {
+        Some(node) => reader.number(node, "\"grade\""),
+        None => Some(1.0),
+    };
+    let node = fields.get("id")?;
+    let id = reader.text(node, "\"id\"")?;
+    Some((Judgement { id: DocId(id), grade: grade? }, node.span.clone()))
+}
+
+fn texts(reader: &mut Reader<'_>, fields: &Fields<'_, '_>, key: &str) -> Vec<String> {
+    let Some(node) = fields.get(key) else { return Vec::new() };
+    let what = named(fields, key);
+    let items = reader.list(node, &what).unwrap_or_default();
+    items.iter().filter_map(|item| reader.text(item, &format!("a text of {what}"))).collect()
+}
+
+fn tags(reader: &mut Reader<'_>, fields: &Fields<'_, '_>) -> Vec<String> {
+    let Some(node) = fields.get("tags") else { return Vec::new() };
+    let mut tags: Vec<String> = Vec::new();
+    for item in reader.list(node, "\"tags\"").unwrap_or_default() {
+        let Some(tag) = reader.word(item, "a tag") else { continue };
+        if tags.contains(&tag) {
+            reader.report(&item.span, format!("the tag {} stands twice", quoted(&tag)));
+        } else {
+            tags.push(tag);
+        }
+    }
+    tags
+}
+
+fn language(reader: &mut Reader<'_>, node: &Node<'_>, what: &str) -> Option<String> {
+    let tag = reader.text(node, what)?;
+    if tag.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')) {
+        return Some(tag);
+    }
+    let problem = reader
+        .problem(&node.span, format!("{what} is a language tag, got {}", quoted(&tag)))
+        .help("write `en`, `pt-BR`, `zh`, ...");
+    reader.problems.push(problem);
+    None
+}
+
+fn metadata(reader: &mut Reader<'_>, fields: &Fields<'_, '_>) -> BTreeMap<String, String> {
+    let mut metadata = BTreeMap::new();
+    for entry in fields.get("metadata").and_then(|node| reader.map(node, "\"metadata\"")).unwrap_or_default() {
+        if entry.value.kind == Kind::Null {
+            continue;
+        }
+        if let Some(value) = reader.any_word(&entry.value, &format!("{} of \"metadata\"", quoted(&entry.key))) {
+            metadata.insert(entry.key.to_string(), value);
+        }
+    }
+    metadata
+}
+
+/// What was retrieved, in rank order. Blank texts stay: they keep their rank, and count as no evidence.
+fn retrieved(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Vec<RetrievedContext> {
+    let what = quoted(&entry.key);
+    let items = reader.list(&entry.value, &what).unwrap_or_default();
+    items.iter().filter_map(|item| retrieved_context(reader, item, &what)).collect()
+}
+
+fn retrieved_context(reader: &mut Reader<'_>, item: &Node<'_>, what: &str) -> Option<RetrievedContext> {
+    let Kind::Map(entries) = &item.kind else {
+        return reader.any_word(item, &format!("a text of {what}")).map(RetrievedContext::without_id);
+    };
+    let fields = reader.fields(&item.span, entries, CONTEXT, Empty::Absent);
+    let id = fields.get("id").and_then(|node| reader.text(node, "\"id\"")).map(DocId);
+    let score = fields.get("score").and_then(|node| reader.number(node, "\"score\""));
+    let text = fields.get("text").and_then(|node| reader.any_word(node, "\"text\""))?;
+    Some(RetrievedContext { id, text, score })
+}
+
+/// The language of a question without a tag: Chinese where it holds a Han character, else English.
+fn guess_language(query: &str) -> Language {
+    let han = |c: char| matches!(c, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{20000}'..='\u{323af}');
+    if query.chars().any(han) { Language::Zh } else { Language::En }
+}

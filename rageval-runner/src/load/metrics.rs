@@ -1,0 +1,107 @@
+//! Checks names and parameters of metrics against those that exist.
+
+use regex::Regex;
+use serde_json::Value;
+
+use crate::{
+    metric::{Cutoff, Metric, Param, ParamKind},
+    model::MetricKey,
+};
+
+use super::{
+    diagnostic::{did_you_mean, quoted},
+    node::{Kind, Node},
+    read::Reader,
+    source::Span,
+};
+
+/// The metrics that exist: built in and the user's own.
+pub(crate) type Metrics<'m> = &'m [&'m dyn Metric];
+
+/// A metric's name with cut-off and label, and the metric.
+pub(crate) fn key<'m>(
+    reader: &mut Reader<'_>,
+    text: &str,
+    span: &Span,
+    metrics: Metrics<'m>,
+) -> Option<(MetricKey, &'m dyn Metric)> {
+    let key = match MetricKey::parse(text) {
+        Ok(key) => key,
+        Err(error) => {
+            let help = did_you_mean(text, metrics.iter().map(|metric| metric.name()));
+            let problem = reader.problem(span, error.to_string()).maybe_help(help);
+            reader.problems.push(problem);
+            return None;
+        }
+    };
+    let Some(metric) = metrics.iter().copied().find(|metric| metric.name() == key.name()) else {
+        let help = did_you_mean(key.name(), metrics.iter().map(|metric| metric.name()));
+        let problem = reader.problem(span, format!("unknown metric {}", quoted(key.name()))).maybe_help(help);
+        reader.problems.push(problem);
+        return None;
+    };
+    match (metric.cutoff(), key.cutoff()) {
+        (Cutoff::Required, None) => {
+            let problem = reader
+                .problem(span, format!("{} needs a cut-off", quoted(key.name())))
+                .help(format!("write how many documents count, as in `{}@5`", key.name()));
+            reader.problems.push(problem);
+            None
+        }
+        (Cutoff::Refused, Some(cutoff)) => {
+            let problem = reader
+                .problem(span, format!("{} takes no cut-off", quoted(key.name())))
+                .help(format!("leave `@{cutoff}` out"));
+            reader.problems.push(problem);
+            None
+        }
+        (Cutoff::Required, Some(_)) | (Cutoff::Optional, _) | (Cutoff::Refused, None) => Some((key, metric)),
+    }
+}
+
+/// The value of a parameter.
+pub(crate) fn param(reader: &mut Reader<'_>, node: &Node<'_>, param: &Param) -> Option<Value> {
+    let what = format!("\"{}\"", param.name);
+    match param.kind {
+        ParamKind::Flag => reader.flag(node, &what).map(Value::Bool),
+        ParamKind::Number => {
+            let number = reader.number(node, &what)?;
+            if number < 0.0 {
+                reader.report(&node.span, format!("{what} is a number of at least 0, got {number}"));
+                return None;
+            }
+            serde_json::Number::from_f64(number).map(Value::Number)
+        }
+        ParamKind::Text => reader.word(node, &what).map(Value::String),
+        ParamKind::Texts => texts(reader, node, &what),
+        ParamKind::Regex => {
+            let pattern = reader.word(node, &what)?;
+            match Regex::new(&pattern) {
+                Ok(_) => Some(Value::String(pattern)),
+                Err(error) => {
+                    let text = error.to_string();
+                    let why = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
+                    reader.report(&node.span, format!("{what} is no regular expression: {why}"));
+                    None
+                }
+            }
+        }
+        ParamKind::OneOf(words) => {
+            let words: Vec<_> = words.iter().map(|word| (*word, *word)).collect();
+            reader.one_of(node, &what, &words).map(|word| Value::String(word.to_owned()))
+        }
+    }
+}
+
+/// A list of texts, at least one; one text is a list of one.
+fn texts(reader: &mut Reader<'_>, node: &Node<'_>, what: &str) -> Option<Value> {
+    let Kind::List(items) = &node.kind else {
+        return reader.word(node, what).map(|word| Value::Array(vec![Value::String(word)]));
+    };
+    if items.is_empty() {
+        reader.report(&node.span, format!("{what} is an empty list, so nothing would be checked"));
+        return None;
+    }
+    let texts: Vec<_> = items.iter().filter_map(|item| reader.word(item, &format!("a text of {what}"))).collect();
+    (texts.len() == items.len()).then(|| Value::Array(texts.into_iter().map(Value::String).collect()))
+}
