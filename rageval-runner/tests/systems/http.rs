@@ -10,7 +10,7 @@ use std::{
 
 use rageval_runner::{
     Answer, RetrievedContext,
-    model::GoldenSet,
+    model::{GoldenSet, Place},
     system::{
         self, RagSystem,
         spec::{ContextPointers, HeaderTemplate, HttpMethod, HttpSpec, JsonPointer, SystemKind, SystemSpec},
@@ -49,6 +49,7 @@ fn spec(url: &str) -> SystemSpec {
     };
     let mut spec = SystemSpec::of_kind(SystemKind::Http(Box::new(http)));
     spec.timeout = Duration::from_secs(5);
+    spec.place = Place { file: "thresholds.yaml".to_owned(), line: 4, column: 1 };
     spec
 }
 
@@ -242,7 +243,10 @@ pub(crate) fn a_secret_is_in_no_error_and_no_answer() {
     let env = |name: &str| (name == "RAG_TOKEN").then(|| format!("{SECRET}\n\u{7}"));
     let error = system::open(&spec("http://127.0.0.1:1/"), Path::new("."), &env, &GoldenSet::default()).err();
     let error = error.expect("an error").to_string();
-    assert!(error.starts_with("system.headers.authorization: the value holds a control character"), "{error}");
+    assert!(
+        error.starts_with("thresholds.yaml:4: system.headers.authorization: the value holds a control character"),
+        "{error}"
+    );
     assert!(!error.contains("secret"), "{error}");
 }
 
