@@ -146,7 +146,7 @@ impl WaitingRoom {
         };
         match object.id() {
             Err(why) => {
-                self.doubt(format!("wrote a reply whose id can't be read ({why}): {}", shown()), self.everybody())
+                self.doubt(format!("wrote a reply whose id can't be read ({why}): {}", shown()), self.everybody());
             }
             Ok(None) => self.doubt(format!("wrote a reply without `id`: {}", shown()), self.everybody()),
             Ok(Some(id)) => match self.waiting.iter().find(|waiting| waiting.id == id).map(|waiting| waiting.ticket) {
