@@ -42,14 +42,17 @@ pub fn open(
     env: &dyn Fn(&str) -> Option<String>,
     set: &GoldenSet,
 ) -> Result<Box<dyn RagSystem>, SetupError> {
+    let in_policy = |error: SetupError| SetupError {
+        problems: error.problems.into_iter().map(|problem| format!("{}: {problem}", spec.place)).collect(),
+    };
     match &spec.kind {
-        SystemKind::Function => Err(SetupError::of(
+        SystemKind::Function => Err(in_policy(SetupError::of(
             "`kind: function` can only be asked by the test binary of its crate: run `cargo test --test rag_regression`, \
              or name another kind (http, command, recorded)",
-        )),
+        ))),
         SystemKind::Recorded(recorded) => Ok(Box::new(recorded::open(recorded, root, set)?)),
-        SystemKind::Command(command) => Ok(command::open(command)?),
-        SystemKind::Http(http) => Ok(Box::new(HttpSystem::new(http, spec.timeout, env)?)),
+        SystemKind::Command(command) => command::open(command).map_err(in_policy),
+        SystemKind::Http(http) => Ok(Box::new(HttpSystem::new(http, spec.timeout, env).map_err(in_policy)?)),
     }
 }
 

@@ -20,6 +20,9 @@ use crate::{
     system::{Asked, BoxFuture, Question, RagSystem, cause},
 };
 
+/// Nobody reads the process any more, as when its runtime is shut down.
+const ABANDONED: &str = "was ended before it answered";
+
 /// A program that is started with the first question and answers all of them, in any order.
 ///
 /// When it ends before its time, the questions it had are unmeasured, and it is started again for the next ones, at most
@@ -49,7 +52,7 @@ impl PerRun {
         let (place, reply) = self.enter(question)?;
         let reply = match reply.await {
             Ok(reply) => reply,
-            Err(_) => Err(Unmeasured::new(cause::CRASH, "the run ended before it answered")),
+            Err(_) => Err(Unmeasured::new(cause::CRASH, ABANDONED)),
         };
         drop(place);
         reply.map_err(|fault| Unmeasured { why: format!("`{}` {}", self.program.name, fault.why), ..fault })
@@ -153,20 +156,16 @@ impl Session {
         let room = Arc::new(Mutex::new(WaitingRoom::default()));
         let tree = Arc::clone(&running.tree);
         let (stdin, stdout) = (running.stdin.take(), running.stdout.take());
-        let theirs = Arc::clone(&room);
+        let closing = CloseOnDrop(Arc::clone(&room));
         let serving = tokio::spawn(async move {
             if let (Some(stdin), Some(stdout)) = (stdin, stdout) {
-                serve(running, stdin, stdout, lines, &theirs).await;
+                serve(running, stdin, stdout, lines, &closing.0).await;
             }
         });
         Ok(Self { questions, room, tree, serving })
     }
 
     fn enter(&self, id: &str) -> Option<(u64, Receiver)> {
-        // The task is gone without closing the room only when the runtime that ran it is.
-        if self.serving.is_finished() {
-            return None;
-        }
         lock(&self.room).enter(id)
     }
 }
@@ -175,6 +174,15 @@ impl Drop for Session {
     fn drop(&mut self) {
         self.tree.kill();
         self.serving.abort();
+    }
+}
+
+/// Sees to it that nobody waits for a reply that nobody reads, however the task ends.
+struct CloseOnDrop(Arc<Mutex<WaitingRoom>>);
+
+impl Drop for CloseOnDrop {
+    fn drop(&mut self) {
+        lock(&self.0).close(&Unmeasured::new(cause::CRASH, ABANDONED));
     }
 }
 

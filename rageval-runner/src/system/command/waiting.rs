@@ -132,7 +132,7 @@ impl WaitingRoom {
     pub(super) fn line(&mut self, bytes: &[u8]) {
         let shown = || excerpt(&String::from_utf8_lossy(bytes), excerpt::REPLY);
         let Ok(text) = std::str::from_utf8(bytes) else {
-            return self.doubt(bytes, format!("wrote a line that is not UTF-8: {}", shown()));
+            return self.doubt(format!("wrote a line that is not UTF-8: {}", shown()), self.everybody());
         };
         if text.trim().is_empty() {
             return;
@@ -140,15 +140,18 @@ impl WaitingRoom {
         let object = match Object::parse(text) {
             Ok(object) => object,
             Err(error) => {
-                return self.doubt(bytes, format!("wrote a line that is no JSON object ({}): {}", error.why, shown()));
+                let what = format!("wrote a line that is no JSON object ({}): {}", error.why, shown());
+                return self.doubt(what, self.named_in(text));
             }
         };
         match object.id() {
-            Err(why) => self.doubt(bytes, format!("wrote a reply whose id can't be read ({why}): {}", shown())),
-            Ok(None) => self.doubt(bytes, format!("wrote a reply without `id`: {}", shown())),
+            Err(why) => {
+                self.doubt(format!("wrote a reply whose id can't be read ({why}): {}", shown()), self.everybody());
+            }
+            Ok(None) => self.doubt(format!("wrote a reply without `id`: {}", shown()), self.everybody()),
             Ok(Some(id)) => match self.waiting.iter().find(|waiting| waiting.id == id).map(|waiting| waiting.ticket) {
                 Some(ticket) => self.deliver(ticket, reply(&object)),
-                None => self.reply_to_nobody(&id, bytes),
+                None => self.reply_to_nobody(&id),
             },
         }
     }
@@ -180,7 +183,7 @@ impl WaitingRoom {
         &self.strays
     }
 
-    fn reply_to_nobody(&mut self, id: &str, bytes: &[u8]) {
+    fn reply_to_nobody(&mut self, id: &str) {
         if let Some(late) = self.late.get_mut(id).filter(|late| **late > 0) {
             *late -= 1;
             self.replies += 1;
@@ -192,7 +195,7 @@ impl WaitingRoom {
         } else {
             format!("wrote a reply to `{id_shown}`, which was not asked")
         };
-        self.doubt(bytes, what);
+        self.doubt(what, self.everybody());
     }
 
     fn deliver(&mut self, ticket: u64, reply: Reply) {
@@ -208,16 +211,22 @@ impl WaitingRoom {
         self.settle();
     }
 
-    /// A line that is no reply to a question that waits.
-    fn doubt(&mut self, bytes: &[u8], what: String) {
-        let text = String::from_utf8_lossy(bytes);
-        // A reply that is cut still names its question.
-        let named: Vec<_> =
-            self.waiting.iter().filter(|waiting| holds_id(&text, &waiting.id)).map(|w| w.ticket).collect();
-        let suspects: BTreeSet<u64> = match named[..] {
+    fn everybody(&self) -> BTreeSet<u64> {
+        self.waiting.iter().map(|waiting| waiting.ticket).collect()
+    }
+
+    /// The one question whose id stands in the text as JSON writes it, since a reply that is cut still names its question; else everybody.
+    fn named_in(&self, text: &str) -> BTreeSet<u64> {
+        let quoted = |id: &str| serde_json::Value::from(id).to_string();
+        let named: Vec<_> = self.waiting.iter().filter(|w| text.contains(&quoted(&w.id))).map(|w| w.ticket).collect();
+        match named[..] {
             [one] => BTreeSet::from([one]),
-            _ => self.waiting.iter().map(|waiting| waiting.ticket).collect(),
-        };
+            _ => self.everybody(),
+        }
+    }
+
+    /// A line that is no reply to a question that waits.
+    fn doubt(&mut self, what: String, suspects: BTreeSet<u64>) {
         if suspects.is_empty() || self.doubts.len() >= MAX_DOUBTS {
             self.strays.add(what);
             return;
@@ -255,11 +264,6 @@ fn reply(object: &Object) -> Reply {
             Err(Unmeasured::new(cause::INVALID, why))
         }
     }
-}
-
-/// Whether the text names this id as JSON writes it.
-fn holds_id(text: &str, id: &str) -> bool {
-    text.contains(&serde_json::Value::from(id).to_string())
 }
 
 #[cfg(test)]
@@ -334,6 +338,9 @@ mod tests {
     fn ids_that_nobody_waits_for_are_told_apart() {
         let unknown = "system reply invalid: wrote a reply to `z`, which was not asked";
         check(&["a"], &[r#"{"id": "z", "answer": "Z"}"#], &[unknown], 0);
+        // The id of a document is no name of a case.
+        let named = r#"{"id": "z", "answer": "Z", "contexts": [{"id": "b"}]}"#;
+        check(&["a", "b"], &[named, r#"{"id": "b", "answer": "B"}"#], &[unknown, "=B"], 0);
         let without = "system reply invalid: wrote a reply without `id`: {\"answer\": \"Z\"}";
         check(&["a"], &[r#"{"answer": "Z"}"#], &[without], 0);
         let second = "system reply invalid: wrote a second reply to `a`; a reply is one line, and whole";

@@ -4,7 +4,11 @@ mod body;
 mod reply;
 mod secret;
 
-use std::{net::IpAddr, time::Duration};
+use std::{
+    net::IpAddr,
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
 
 use reqwest::{
     Client, Method, Response, StatusCode, Url,
@@ -19,7 +23,7 @@ use super::{
     excerpt::{self, chain, excerpt},
     spec::{HttpMethod, HttpSpec},
 };
-use crate::model::{CaseId, Unmeasured};
+use crate::model::{Answer, CaseId, GoldenSet, Unmeasured};
 
 /// Bytes of a reply that are read; a longer one is a fault.
 pub const MAX_REPLY_BYTES: usize = 16 << 20;
@@ -61,6 +65,8 @@ pub struct HttpSystem {
     body: BodyTemplate,
     reply: ReplyReader,
     timeout: Duration,
+    /// Tries that were repeated.
+    repeated: AtomicU64,
 }
 
 impl HttpSystem {
@@ -82,7 +88,17 @@ impl HttpSystem {
                     HttpMethod::Put => Method::PUT,
                     HttpMethod::Patch => Method::PATCH,
                 };
-                Ok(Self { client, method, url, headers, secrets, body, reply: ReplyReader::new(spec), timeout })
+                Ok(Self {
+                    client,
+                    method,
+                    url,
+                    headers,
+                    secrets,
+                    body,
+                    reply: ReplyReader::new(spec),
+                    timeout,
+                    repeated: AtomicU64::new(0),
+                })
             }
             _ => Err(SetupError { problems }),
         }
@@ -122,15 +138,16 @@ impl HttpSystem {
             }
             drop(response);
             sleep(pause).await;
+            self.repeated.fetch_add(1, Ordering::Relaxed);
             tries += 1;
         }
     }
 
-    async fn read_reply(&self, response: Response) -> Result<crate::model::Answer, Unmeasured> {
+    async fn read_reply(&self, response: Response) -> Result<Answer, Unmeasured> {
         let invalid = |why: String| Unmeasured::new(cause::INVALID, self.hide(&why));
         let bytes = match read_bytes(response, MAX_REPLY_BYTES).await {
             Read::Whole(bytes) => bytes,
-            Read::TooLong => {
+            Read::TooLong(_) => {
                 return Err(invalid(format!("the reply is longer than {} MiB", MAX_REPLY_BYTES >> 20)));
             }
             Read::Broken { error, .. } if error.is_timeout() => return Err(self.transport_fault(error)),
@@ -160,8 +177,7 @@ impl HttpSystem {
             return Unmeasured::new(cause::ERROR, self.hide(&why));
         }
         let bytes = match read_bytes(response, MAX_ERROR_BYTES).await {
-            Read::Whole(bytes) | Read::Broken { bytes, .. } => bytes,
-            Read::TooLong => b"a body that is too long to show".to_vec(),
+            Read::Whole(bytes) | Read::TooLong(bytes) | Read::Broken { bytes, .. } => bytes,
         };
         let body = self.said(&String::from_utf8_lossy(&bytes));
         Unmeasured::new(cause::ERROR, self.hide(&format!("{status}{tried}: {}", shown_body(&body))))
@@ -187,6 +203,17 @@ impl HttpSystem {
 impl RagSystem for HttpSystem {
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Result<Asked, Unmeasured>> {
         Box::pin(self.exchange(question))
+    }
+
+    fn notices(&self, _set: &GoldenSet) -> Vec<String> {
+        match self.repeated.load(Ordering::Relaxed) {
+            0 => Vec::new(),
+            times => {
+                vec![format!(
+                    "questions that the endpoint refused with 429, 502, 503 or 504 and that were sent again: {times}"
+                )]
+            }
+        }
     }
 }
 
@@ -305,7 +332,7 @@ fn retry_after(text: &str, now: jiff::Timestamp) -> Option<Duration> {
 
 enum Read {
     Whole(Vec<u8>),
-    TooLong,
+    TooLong(Vec<u8>),
     Broken { bytes: Vec<u8>, error: reqwest::Error },
 }
 
@@ -313,7 +340,10 @@ async fn read_bytes(mut response: Response, max: usize) -> Read {
     let mut bytes = Vec::new();
     loop {
         match response.chunk().await {
-            Ok(Some(chunk)) if bytes.len() + chunk.len() > max => return Read::TooLong,
+            Ok(Some(chunk)) if bytes.len() + chunk.len() > max => {
+                bytes.extend_from_slice(&chunk[..max - bytes.len()]);
+                return Read::TooLong(bytes);
+            }
             Ok(Some(chunk)) => bytes.extend_from_slice(&chunk),
             Ok(None) => return Read::Whole(bytes),
             Err(error) => return Read::Broken { bytes, error },
