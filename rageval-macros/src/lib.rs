@@ -10,9 +10,8 @@ use proc_macro::TokenStream;
 /// The `main` function of a gate: `rageval_runner::main! { system: answer }`.
 ///
 /// Keys, in any order, each at most once:
-/// - `system`: an async function or closure `(String) -> Result<Answer, E>`, or of `Question`; leave it out where `thresholds.yaml`
-///   names an HTTP endpoint, a command or recorded answers.
-/// - `blocking_system`: the same without `async`; it runs on threads that may block.
+/// - `system`: a function or closure of the question's text (`String`) or of the whole `Question`, async or plain, that returns a
+///   `Result` of an answer; leave it out where `thresholds.yaml` names an HTTP endpoint, a command or recorded answers.
 /// - `metrics`: a list of metrics made by `#[rageval_runner::metric]`, or of anything that implements `Metric`.
 ///
 /// By hand:

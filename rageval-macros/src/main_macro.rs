@@ -10,7 +10,6 @@ use syn::{
 #[derive(Default)]
 struct Input {
     system: Option<Expr>,
-    blocking_system: Option<Expr>,
     metrics: Option<ExprArray>,
 }
 
@@ -22,18 +21,14 @@ impl Parse for Input {
             input.parse::<Token![:]>()?;
             let repeated = match key.to_string().as_str() {
                 "system" => parsed.system.replace(input.parse()?).is_some(),
-                "blocking_system" => parsed.blocking_system.replace(input.parse()?).is_some(),
                 "metrics" => parsed.metrics.replace(input.parse()?).is_some(),
                 other => {
-                    let text = format!("unknown key `{other}`; `main!` takes `system`, `blocking_system` and `metrics`");
+                    let text = format!("unknown key `{other}`; `main!` takes `system` and `metrics`");
                     return Err(syn::Error::new(key.span(), text));
                 }
             };
             if repeated {
                 return Err(syn::Error::new(key.span(), format!("`{key}` is given twice")));
-            }
-            if parsed.system.is_some() && parsed.blocking_system.is_some() {
-                return Err(syn::Error::new(key.span(), "give `system` or `blocking_system`, not both"));
             }
             if !input.is_empty() {
                 input.parse::<Token![,]>()?;
@@ -44,13 +39,12 @@ impl Parse for Input {
 }
 
 pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
-    let Input { system, blocking_system, metrics } = syn::parse2(input)?;
+    let Input { system, metrics } = syn::parse2(input)?;
     let system = system.map(|system| quote!(.system(#system)));
-    let blocking = blocking_system.map(|system| quote!(.system(::rageval_runner::blocking(#system))));
     let metrics = metrics.into_iter().flat_map(|list| list.elems).map(|metric| quote!(.metric(&#metric)));
     Ok(quote! {
         fn main() -> ::std::process::ExitCode {
-            ::rageval_runner::Suite::new(::rageval_runner::location!()) #system #blocking #(#metrics)* .run()
+            ::rageval_runner::Suite::new(::rageval_runner::location!()) #system #(#metrics)* .run()
         }
     })
 }
@@ -67,10 +61,9 @@ mod tests {
     fn unknown_and_repeated_keys_are_named() {
         assert_eq!(
             error(quote!(sistem: answer)),
-            "unknown key `sistem`; `main!` takes `system`, `blocking_system` and `metrics`"
+            "unknown key `sistem`; `main!` takes `system` and `metrics`"
         );
         assert_eq!(error(quote!(system: a, system: b)), "`system` is given twice");
-        assert_eq!(error(quote!(system: a, blocking_system: b)), "give `system` or `blocking_system`, not both");
     }
 
     #[test]

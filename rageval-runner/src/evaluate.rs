@@ -27,6 +27,9 @@ use crate::{
 /// Rounds of asking after which a metric is taken to be unable to finish.
 const MAX_ROUNDS: usize = 16;
 
+/// How long after its time limit a call may take to wind up before its thread is left behind.
+const GRACE: Duration = Duration::from_millis(250);
+
 /// Everything that one case's evaluation needs; shared by all.
 pub struct Evaluation {
     /// The system under test.
@@ -97,24 +100,23 @@ impl Evaluation {
             .acquire()
             .await
             .map_err(|error| Unmeasured::new(cause::ERROR, format!("no place among the calls under way: {error}")))?;
-        let question = Question {
-            case_id: case.id.clone(),
-            query: case.query.clone(),
-            language: case.language_tag.clone(),
-            metadata: case.metadata.clone(),
-        };
+        let question = Question::from(case);
         let system = Arc::clone(&self.system);
         let runtime = tokio::runtime::Handle::current();
         let started = Instant::now();
-        let call = tokio::task::spawn_blocking(move || contained(|| runtime.block_on(system.ask(&question))));
-        let answered = match tokio::time::timeout(self.system_timeout, call).await {
-            Err(_) => {
-                let why = format!("no answer within {}; raise `system.timeout` if that is too short", seconds(self.system_timeout));
+        let limit = self.system_timeout;
+        // The inner time-out drops the call's future, which stops what it started; the outer one leaves a blocked thread behind.
+        let call = tokio::task::spawn_blocking(move || {
+            contained(|| runtime.block_on(async { tokio::time::timeout(limit, system.ask(&question)).await }))
+        });
+        let answered = match tokio::time::timeout(limit + GRACE, call).await {
+            Err(_) | Ok(Ok(Ok(Err(_)))) => {
+                let why = format!("no answer within {}; raise `system.timeout` if that is too short", seconds(limit));
                 return Err(Unmeasured::new(cause::TIME_OUT, why));
             }
             Ok(Err(join)) => return Err(Unmeasured::new(cause::PANIC, join.to_string())),
             Ok(Ok(Err(panic))) => return Err(Unmeasured::new(cause::PANIC, panic)),
-            Ok(Ok(Ok(answered))) => answered,
+            Ok(Ok(Ok(Ok(answered)))) => answered,
         };
         let Asked { answer, latency_ms } = answered?;
         let latency_ms = latency_ms.unwrap_or_else(|| started.elapsed().as_secs_f64() * 1000.0);

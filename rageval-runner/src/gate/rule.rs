@@ -178,6 +178,17 @@ pub enum FailOn {
     Never,
 }
 
+/// What a snapshot does whose case is gone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Orphans {
+    /// It is listed.
+    #[default]
+    Warn,
+    /// It makes `gate::set::orphans` red.
+    Fail,
+}
+
 /// All rules over scores.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Rules {
@@ -189,6 +200,8 @@ pub struct Rules {
     pub regression: Option<Regression>,
     /// Snapshots.
     pub fail_on: FailOn,
+    /// Snapshots whose case is gone.
+    pub orphans: Orphans,
     /// Unmeasured cases that a run may have.
     pub max_unmeasured: usize,
 }

@@ -15,9 +15,6 @@ pub(super) struct Flags {
     /// Accepted and without effect: nothing is captured.
     #[arg(long)]
     no_capture: bool,
-    /// Accepted and without effect.
-    #[arg(long)]
-    show_output: bool,
     /// Accepted and without effect: times stand in the run file.
     #[arg(long)]
     report_time: bool,

@@ -2,11 +2,11 @@
 
 mod context;
 mod flags;
-mod needs;
 mod session;
 mod setup;
 mod snapshots;
 mod suite;
 mod trials;
+mod verdict;
 
 pub use suite::{Location, Suite};

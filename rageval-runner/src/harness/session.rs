@@ -15,16 +15,19 @@ use super::{
 };
 use crate::{
     evaluate::Evaluation,
-    gate::decide::Gate,
+    gate::{Gate, MetricFacts},
     judge::Judge,
     metric::Metric,
     model::{
         CaseId, GoldenCase, Record,
-        run::{Baseline, Decision, Manifest, Run, SetStamp, SystemStamp},
+        run::{Baseline, Decision, JudgeStamp, Manifest, Run, SetStamp, SystemStamp},
     },
     store::{StoreError, runs, runs::RunFolder},
     system::RagSystem,
 };
+
+/// Seed of every random draw of a run.
+pub(super) const SEED: u64 = 0;
 
 /// One run, shared by all trials.
 pub(super) struct Session {
@@ -34,6 +37,10 @@ pub(super) struct Session {
     pub(super) baseline: Option<Baseline>,
     pub(super) snapshots: Snapshots,
     pub(super) judge: Arc<dyn Judge>,
+    pub(super) judge_stamp: JudgeStamp,
+    pub(super) facts: BTreeMap<String, MetricFacts>,
+    /// The test target, for the commands that a failure names.
+    pub(super) target: &'static str,
     pub(super) folder: RunFolder,
     /// What is wrong with the set-up, found before anything ran.
     pub(super) problems: Vec<Problem>,
@@ -239,7 +246,7 @@ impl Session {
                 digest: set.digest(),
                 cases: set.cases.len(),
             },
-            judge: self.judge.stamp(),
+            judge: self.judge_stamp.clone(),
             system: SystemStamp {
                 kind: self.files.policy.system.kind.as_str().to_owned(),
                 generator: self.files.policy.system.generator.clone(),
@@ -247,7 +254,7 @@ impl Session {
             metric_versions: self.metric_versions(),
             policy_digest: self.files.policy.digest.clone(),
             git_revision: runs::git_revision(&self.files.policy.root),
-            seed: crate::stats::SEED,
+            seed: SEED,
             missing,
         }
     }

@@ -176,6 +176,7 @@ pub(super) fn open_system(
         }
         (SystemKind::Http(_) | SystemKind::Command(_) | SystemKind::Recorded(_), None) => {
             system::open(spec, &files.policy.root, &Context::variable, &files.set)
+                .map(Arc::from)
                 .map_err(|error| Problem::everything(format!("{place}: {error}")))
         }
     }

@@ -14,7 +14,7 @@ use crate::{
     gate::rule::FailOn,
     metric::{Kind, Metric},
     model::{CaseId, GoldenCase, MetricKey, Outcome, Record, Sample, Verdict, case::Fields},
-    text::visible,
+    report::console::text::visible,
 };
 
 /// Bytes of an id that its file name keeps readable; the hash behind tells the rest apart.
@@ -54,11 +54,16 @@ pub(super) enum Finding {
     /// The same verdicts.
     Same,
     /// Other verdicts, which `fail_on` lets pass.
-    Changed(Vec<String>),
+    Changed,
     /// insta's own switch rewrote the stored file.
     Rewritten,
-    /// Red: why, then the difference line by line.
-    Red(Vec<String>),
+    /// Red.
+    Red {
+        /// Why, as a phrase.
+        why: String,
+        /// The difference, line by line.
+        diff: Vec<String>,
+    },
 }
 
 /// One case's verdicts as they are compared and stored.
@@ -128,9 +133,9 @@ impl Snapshots {
         let difference = difference(stored.as_ref().map_or("", |stored| stored.body.as_str()), &new.body);
         match red {
             Some(why) if self.writing != Writing::PendingAndPass => {
-                Ok(Finding::Red(std::iter::once(why).chain(difference).collect()))
+                Ok(Finding::Red { why, diff: difference })
             }
-            Some(_) | None => Ok(Finding::Changed(difference)),
+            Some(_) | None => Ok(Finding::Changed),
         }
     }
 

@@ -5,7 +5,7 @@ use std::{process::ExitCode, sync::Arc};
 use super::{context::Context, flags::Flags, trials};
 use crate::{
     metric::{self, Metric},
-    system::{RagSystem, function::IntoSystem},
+    system::{IntoSystem, RagSystem},
 };
 
 /// Where the test's source stands, and how its crate asserts a snapshot. Made by [`main!`](crate::main), or by hand with [`location!`](crate::location).
@@ -43,10 +43,10 @@ impl Suite {
         Self { location, system: None, metrics: metric::METRICS.to_vec() }
     }
 
-    /// Sets the system: an async function of the question's text, or of [`Question`](crate::system::Question).
+    /// Sets the system: a function of the question's text or of [`Question`](crate::system::Question), async or plain; see [`IntoSystem`].
     #[must_use]
-    pub fn system<M>(mut self, system: impl IntoSystem<M>) -> Self {
-        self.system = Some(system.into_system());
+    pub fn system<Kind>(mut self, system: impl IntoSystem<Kind>) -> Self {
+        self.system = Some(Arc::from(system.into_system()));
         self
     }
 

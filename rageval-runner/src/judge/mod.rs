@@ -4,6 +4,10 @@ pub mod offline;
 pub mod scripted;
 pub mod spec;
 
+use std::sync::Arc;
+
+use spec::{JudgeProvider, JudgeSpec};
+
 use crate::{
     model::{CaseId, JudgeRequest, Reply, run::JudgeStamp},
     system::BoxFuture,
@@ -19,4 +23,16 @@ pub trait Judge: Send + Sync {
 
     /// Answers one request of one case. Never an `Err`: a failure is a reply that says how it ended.
     fn ask<'a>(&'a self, case: &'a CaseId, request: &'a JudgeRequest) -> BoxFuture<'a, Reply>;
+}
+
+/// Makes the judge of a policy; nothing is asked yet. An error names the file at fault.
+pub fn open(spec: &JudgeSpec) -> Result<Arc<dyn Judge>, String> {
+    match &spec.provider {
+        JudgeProvider::Offline => Ok(Arc::new(offline::Offline)),
+        JudgeProvider::Scripted { replies } => {
+            let at = |why: String| format!("{}: {why}", replies.display());
+            let text = std::fs::read_to_string(replies).map_err(|error| at(error.to_string()))?;
+            Ok(Arc::new(scripted::Scripted::from_text(&text).map_err(|error| at(error.to_string()))?))
+        },
+    }
 }

@@ -5,6 +5,7 @@ mod cases;
 mod connect;
 mod diagnostic;
 mod files;
+pub mod insta_config;
 mod json;
 mod metrics;
 mod node;

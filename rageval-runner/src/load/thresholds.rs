@@ -7,7 +7,7 @@ use std::{
 
 use crate::{
     gate::rule::{
-        Bottom10Rule, DecisionRule, FailOn, Level, MeanRule, MetricRule, PassRateRule, Regression, Rules, SetRules,
+        Bottom10Rule, DecisionRule, FailOn, Orphans, Level, MeanRule, MetricRule, PassRateRule, Regression, Rules, SetRules,
         SliceField, SliceName, Slices, TailStatistic,
     },
     judge::spec::{JudgeProvider, JudgeSpec},
@@ -128,11 +128,18 @@ const REGRESSION: &[Key] = &[
     ),
 ];
 
-const SNAPSHOTS: &[Key] = &[Key::optional(
-    "fail_on",
-    Shape::OneOf(&["worse", "any", "never"]),
-    "Which difference makes a case red; `worse` where it is left out.",
-)];
+const SNAPSHOTS: &[Key] = &[
+    Key::optional(
+        "fail_on",
+        Shape::OneOf(&["worse", "any", "never"]),
+        "Which difference makes a case red; `worse` where it is left out.",
+    ),
+    Key::optional(
+        "orphans",
+        Shape::OneOf(&["warn", "fail"]),
+        "What a snapshot does whose case is gone; `warn` where it is left out.",
+    ),
+];
 
 /// The policy, checked. Paths are absolute.
 #[derive(Debug, Clone, PartialEq)]
@@ -246,6 +253,8 @@ fn read(reader: &mut Reader<'_>, node: &Node<'_>, file: &Path, metrics: Metrics<
         }
     };
     let mut slice_spans = Vec::new();
+    let (fail_on, orphans) =
+        fields.get("snapshots").and_then(|node| snapshots(reader, node)).unwrap_or_default();
     let rules = Rules {
         metrics: match fields.entry("metrics") {
             Some(entry) => {
@@ -256,7 +265,8 @@ fn read(reader: &mut Reader<'_>, node: &Node<'_>, file: &Path, metrics: Metrics<
         },
         slices: fields.get("slices").map(|node| slices(reader, node, &mut slice_spans)).unwrap_or_default(),
         regression: fields.entry("regression").and_then(|entry| regression(reader, entry)),
-        fail_on: fields.get("snapshots").and_then(|node| fail_on(reader, node)).unwrap_or_default(),
+        fail_on,
+        orphans,
         max_unmeasured: fields
             .get("max_unmeasured")
             .and_then(|node| reader.count(node, "\"max_unmeasured\"", 0))
@@ -541,9 +551,12 @@ fn regression(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Regression> 
     Some(Regression { baseline, decision, place: reader.source.place(entry.key_span.start) })
 }
 
-fn fail_on(reader: &mut Reader<'_>, node: &Node<'_>) -> Option<FailOn> {
+fn snapshots(reader: &mut Reader<'_>, node: &Node<'_>) -> Option<(FailOn, Orphans)> {
     let entries = reader.map(node, "\"snapshots\"")?;
     let fields = reader.fields(&node.span, entries, SNAPSHOTS, Empty::Refused);
     let words = [("worse", FailOn::Worse), ("any", FailOn::Any), ("never", FailOn::Never)];
-    fields.get("fail_on").and_then(|node| reader.one_of(node, "\"fail_on\"", &words))
+    let fail_on = fields.get("fail_on").and_then(|node| reader.one_of(node, "\"fail_on\"", &words));
+    let words = [("warn", Orphans::Warn), ("fail", Orphans::Fail)];
+    let orphans = fields.get("orphans").and_then(|node| reader.one_of(node, "\"orphans\"", &words));
+    Some((fail_on.unwrap_or_default(), orphans.unwrap_or_default()))
 }

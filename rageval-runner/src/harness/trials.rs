@@ -1,0 +1,239 @@
+//! The trials: their names, what each waits for, and what it says.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    process::ExitCode,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use libtest_mimic::{Failed, Trial};
+
+use super::{
+    context::{self, Context},
+    flags::Flags,
+    session::{Records, Session},
+    setup::{self, Files, Scope},
+    snapshots::{Snapshots, Writing},
+    suite::Location,
+    verdict,
+};
+use crate::{
+    gate::gates,
+    metric::Metric,
+    model::{CaseId, case::Fields, run::Decision},
+    store::runs::RunFolder,
+    system::RagSystem,
+};
+
+/// Exit code of a red run, as libtest's.
+const RED: u8 = 101;
+
+/// What one trial decides.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Role {
+    /// Whether the set-up can be trusted.
+    Setup,
+    /// The case at this place of the set.
+    Case(usize),
+    /// The gate at this place of the list.
+    Gate(usize),
+    /// Whether snapshots are left without a case.
+    Orphans,
+}
+
+/// Runs the trials that the command line asks for.
+pub(super) fn run(
+    location: Location,
+    function: Option<Arc<dyn RagSystem>>,
+    metrics: Vec<&'static dyn Metric>,
+    context: Context,
+    flags: &Flags,
+) -> ExitCode {
+    let package = setup::package_folder(location, &context);
+    let known: Vec<&dyn Metric> = metrics.iter().map(|metric| *metric as &dyn Metric).collect();
+    let files = match setup::files(&package, &known, flags) {
+        Ok(files) => files,
+        // Red under any filter, and for a listing: a runner that lists nothing would run nothing, and that is green.
+        Err(problem) => {
+            eprintln!("Error: the golden cases or thresholds.yaml cannot be read; nothing was run\n\n{}", problem.trim_end());
+            return ExitCode::from(RED);
+        }
+    };
+    context::quiet_insta(&files.policy.root);
+    let session = match session(location, function, metrics, context, files, flags) {
+        Ok(session) => Arc::new(session),
+        Err(problem) => {
+            eprintln!("Error: {problem}");
+            return ExitCode::from(RED);
+        }
+    };
+    let roles = roles(&session);
+    let trials: Vec<Trial> = roles.iter().map(|(name, role)| trial(&session, name, *role)).collect();
+    if !flags.libtest.list {
+        if let Err(problem) = match_exact(&session, flags, &trials) {
+            eprintln!("Error: {problem}");
+            return ExitCode::from(RED);
+        }
+        let selected: Vec<Role> = trials
+            .iter()
+            .zip(&roles)
+            .filter(|(trial, _)| !flags.libtest.is_filtered_out(trial) && !flags.libtest.is_ignored(trial))
+            .map(|(_, (_, role))| *role)
+            .collect();
+        session.prefetch(&needs(&session, &selected));
+    }
+    let conclusion = libtest_mimic::run(&flags.libtest, trials);
+    if flags.libtest.list {
+        return conclusion.exit_code();
+    }
+    let written = verdict::finish(&session);
+    if let Err(error) = &written {
+        eprintln!("Error: the run file cannot be written: {error}");
+    }
+    if conclusion.has_failed() || written.is_err() { ExitCode::from(RED) } else { conclusion.exit_code() }
+}
+
+/// Everything that the trials share; nothing is asked and nothing written yet.
+fn session(
+    location: Location,
+    function: Option<Arc<dyn RagSystem>>,
+    metrics: Vec<&'static dyn Metric>,
+    context: Context,
+    files: Files,
+    flags: &Flags,
+) -> Result<Session, String> {
+    let root = &files.policy.root;
+    let runs = context.runs_folder(root);
+    let id = context.nextest_run.clone().unwrap_or_else(new_run_id);
+    let target = format!("{}.{}", location.package, location.target);
+    let folder = RunFolder::new(runs.clone(), target, id);
+    let mut problems = Vec::new();
+    let mut baseline = None;
+    if !flags.libtest.list {
+        problems.extend(setup::open_gates(&context, root));
+        match setup::baseline(&files.policy, &runs) {
+            Ok(read) => baseline = read,
+            Err(problem) => problems.push(problem),
+        }
+    }
+    let judge = setup::open_judge(&files.policy).map_err(|problem| problem.lines.join("\n"))?;
+    let writing = match (context.ci, context.insta_force_pass) {
+        (true, _) => Writing::Never,
+        (false, false) => Writing::Pending,
+        (false, true) => Writing::PendingAndPass,
+    };
+    let mut pinned = Fields::default();
+    pinned.add("judge", &judge.stamp().fingerprint);
+    for metric in &metrics {
+        pinned.add(metric.name(), &metric.version().to_string());
+    }
+    let snapshots = Snapshots {
+        folder: setup::package_folder(location, &context).join("tests").join("snapshots").join(location.target),
+        assert: location.snapshot,
+        fail_on: files.policy.rules.fail_on,
+        judge: pinned.finish(),
+        writing,
+    };
+    let facts = verdict::facts(&metrics);
+    let gates = match files.scope {
+        Scope::Whole => gates(&files.policy.rules, &files.set),
+        Scope::OneFile => Vec::new(),
+    };
+    let records = match context.nextest_run {
+        Some(_) => Records::Folder(Mutex::default()),
+        None => Records::Memory(files.set.cases.iter().map(|case| (case.id.clone(), OnceLock::new())).collect()),
+    };
+    Ok(Session {
+        files,
+        metrics,
+        gates,
+        baseline,
+        snapshots,
+        judge_stamp: judge.stamp(),
+        facts,
+        target: location.target,
+        judge,
+        folder,
+        problems,
+        context,
+        decisions: Mutex::default(),
+        function,
+        records,
+        evaluation: OnceLock::new(),
+        runtime: OnceLock::new(),
+    })
+}
+
+/// A name for a run of one process: the time to the second, and the process.
+fn new_run_id() -> String {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let stamp = jiff::Timestamp::from_second(i64::try_from(seconds).unwrap_or(0)).unwrap_or_default();
+    format!("{}-{}", stamp.strftime("%Y%m%dT%H%M%SZ"), std::process::id())
+}
+
+/// Every trial of this run by name.
+fn roles(session: &Session) -> Vec<(String, Role)> {
+    let mut roles = Vec::new();
+    let whole = session.files.scope == Scope::Whole;
+    if whole {
+        roles.push(("gate::setup".to_owned(), Role::Setup));
+    }
+    roles.extend(session.files.set.cases.iter().enumerate().map(|(i, case)| (case.trial_name(), Role::Case(i))));
+    roles.extend(session.gates.iter().enumerate().map(|(i, gate)| (gate.name.clone(), Role::Gate(i))));
+    if whole {
+        roles.push(("gate::set::orphans".to_owned(), Role::Orphans));
+    }
+    roles
+}
+
+fn trial(session: &Arc<Session>, name: &str, role: Role) -> Trial {
+    let session = Arc::clone(session);
+    // Gates over a part of the cases would say nothing; they are decided over all parts together.
+    let deferred = session.context.shard.is_some() && matches!(role, Role::Gate(_));
+    let own_name = name.to_owned();
+    let run = move || {
+        let decision = verdict::decide(&session, &own_name, role);
+        let failed = decision.ruling.is_red().then(|| failure(&session, &decision));
+        session.keep(decision).map_err(|error| Failed::from(format!("the decision cannot be kept: {error}")))?;
+        failed.map_or(Ok(()), Err)
+    };
+    Trial::test(name, run).with_ignored_flag(deferred)
+}
+
+/// The text of a red trial. A process runner shows the reason only from a line that starts with `Error: `.
+fn failure(session: &Session, decision: &Decision) -> Failed {
+    if session.context.nextest_run.is_some() {
+        eprintln!("Error: {}", decision.lines.first().map_or("failed", |line| line.trim_start()));
+    }
+    Failed::from(decision.lines.join("\n"))
+}
+
+/// A process that is told to run one trial and has none of that name must not be green: names that a runner changes end here.
+fn match_exact(session: &Session, flags: &Flags, trials: &[Trial]) -> Result<(), String> {
+    let Some(name) = flags.libtest.filter.as_deref().filter(|_| flags.libtest.exact) else { return Ok(()) };
+    if session.context.nextest_run.is_none() || trials.iter().any(|trial| trial.name() == name) {
+        return Ok(());
+    }
+    Err(format!("no trial is called {name:?}; it was listed under another name, or the files changed since"))
+}
+
+/// The cases whose records the selected trials wait for.
+fn needs(session: &Session, selected: &[Role]) -> BTreeSet<CaseId> {
+    let mut wanted = BTreeSet::new();
+    for role in selected {
+        match role {
+            Role::Setup | Role::Orphans => {}
+            Role::Case(index) => {
+                wanted.insert(session.files.set.cases[*index].id.clone());
+            }
+            Role::Gate(index) => wanted.extend(verdict::population(session, *index)),
+        }
+    }
+    wanted
+}
+
+/// Decisions of this process so far.
+pub(super) fn decisions(session: &Session) -> BTreeMap<String, Decision> {
+    session.decisions.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}

@@ -1,0 +1,160 @@
+//! Decides the trials from their records, and ends the run.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+};
+
+use super::{
+    session::{self, Records, Session},
+    setup::Problem,
+    snapshots::Finding,
+    trials::{self, Role},
+};
+use crate::{
+    gate::{self, Basis, MetricFacts, SnapshotFailure, rule::Orphans},
+    metric::Metric,
+    model::{
+        CaseId, GoldenCase, Record,
+        run::{Decision, Ruling},
+    },
+    report::console::{self, text::visible},
+    store::StoreError,
+};
+
+/// What the metrics are, by name.
+pub(super) fn facts(metrics: &[&'static dyn Metric]) -> BTreeMap<String, MetricFacts> {
+    let fact = |metric: &&'static dyn Metric| {
+        (metric.name().to_owned(), MetricFacts { kind: metric.kind(), version: metric.version() })
+    };
+    metrics.iter().map(fact).collect()
+}
+
+fn basis(session: &Session) -> Basis<'_> {
+    Basis {
+        rules: &session.files.policy.rules,
+        baseline: session.baseline.as_ref(),
+        judge: &session.judge_stamp,
+        metrics: &session.facts,
+        seed: session::SEED,
+        target: session.target,
+    }
+}
+
+/// The cases whose records decide the gate at this place of the list.
+pub(super) fn population(session: &Session, index: usize) -> BTreeSet<CaseId> {
+    gate::needed_cases(&session.gates[index], &session.gates, &basis(session))
+}
+
+/// Decides one trial; whatever keeps it from being decided makes it red.
+pub(super) fn decide(session: &Session, name: &str, role: Role) -> Decision {
+    let decided = match role {
+        Role::Setup => Ok(setup(session, name)),
+        Role::Case(index) => case(session, &session.files.set.cases[index]),
+        Role::Gate(index) => gate(session, index),
+        Role::Orphans => Ok(orphans(session, name)),
+    };
+    decided.unwrap_or_else(|problem| {
+        let why = problem.lines.first().map_or("", String::as_str);
+        plain(name, Ruling::Undecided, vec![format!("the set-up is broken (see gate::setup): {why}")])
+    })
+}
+
+fn plain(name: &str, ruling: Ruling, lines: Vec<String>) -> Decision {
+    Decision { trial: name.to_owned(), ruling, statistic: None, threshold: None, n: None, lines, notices: Vec::new() }
+}
+
+fn setup(session: &Session, name: &str) -> Decision {
+    if session.blocking_problem().is_none() {
+        // Opening is tried here too, so that this trial alone finds what would stop the others.
+        session.evaluation().err();
+    }
+    let problems = session.all_problems();
+    if problems.is_empty() {
+        return plain(name, Ruling::Pass, Vec::new());
+    }
+    let lines = problems.iter().flat_map(|problem| problem.lines.iter().map(|line| visible(line))).collect();
+    plain(name, Ruling::Undecided, lines)
+}
+
+fn case(session: &Session, case: &GoldenCase) -> Result<Decision, Problem> {
+    let record = session.record(case)?;
+    let metrics: Vec<&dyn Metric> = session.metrics.iter().map(|metric| *metric as &dyn Metric).collect();
+    let file = session.files.policy.root.join(&case.place.file);
+    let mut notices = Vec::new();
+    let failure = match session.snapshots.check(case, &record, &metrics, &file) {
+        Ok(Finding::Nothing | Finding::Same) => None,
+        Ok(Finding::Changed) => {
+            notices.push(CHANGED.to_owned());
+            None
+        }
+        Ok(Finding::Rewritten) => {
+            notices.push(REWRITTEN.to_owned());
+            None
+        }
+        Ok(Finding::Red { why, diff }) => Some(SnapshotFailure { why, diff }),
+        Err(problem) => Some(SnapshotFailure { why: problem, diff: Vec::new() }),
+    };
+    let mut decision = gate::decide_case(case, &record, &basis(session), failure.as_ref());
+    decision.notices.extend(notices);
+    Ok(decision)
+}
+
+/// The notice of a case whose verdicts changed and pass; counted over the run.
+pub(super) const CHANGED: &str = "verdicts changed";
+/// The notice of a case whose snapshot insta's own switch rewrote; counted over the run.
+pub(super) const REWRITTEN: &str = "snapshot rewritten";
+
+fn gate(session: &Session, index: usize) -> Result<Decision, Problem> {
+    let needed = population(session, index);
+    let set = &session.files.set;
+    let cases = set.cases.iter().filter(|case| needed.contains(&case.id));
+    let records: BTreeMap<CaseId, Record> =
+        session.records(cases)?.into_iter().map(|record| (record.case.clone(), Record::clone(&record))).collect();
+    let basis = basis(session);
+    let tests = gate::drop_tests(&session.gates, &records, &basis);
+    let decision = gate::decide_gate(&session.gates[index], set, &records, &basis, &tests);
+    if matches!(session.records, Records::Folder(_)) {
+        let all = set.cases.iter().map(|case| case.id.clone()).collect();
+        let kept = session.folder.write_manifest(&session.manifest(BTreeSet::new()), all);
+        kept.and_then(|()| session.folder.finish())
+            .map_err(|error| Problem::everything(format!("the run folder cannot be used: {error}")))?;
+    }
+    Ok(decision)
+}
+
+fn orphans(session: &Session, name: &str) -> Decision {
+    let orphans = session.snapshots.orphans(session.files.set.cases.iter().map(|case| &case.id));
+    if orphans.is_empty() {
+        return plain(name, Ruling::Pass, Vec::new());
+    }
+    let (count, folder) = (orphans.len(), session.snapshots.folder.display().to_string());
+    let headline = format!("{count} snapshot{} belong{} to no case", if count == 1 { "" } else { "s" }, if count == 1 { "s" } else { "" });
+    let mut lines = vec![headline.clone(), visible(&format!("in {folder}"))];
+    lines.extend(orphans.iter().take(10).map(|file| visible(file)));
+    if count > 10 {
+        lines.push(format!("and {} more", count - 10));
+    }
+    lines.push("delete them when their cases are gone for good".to_owned());
+    let ruling = match session.files.policy.rules.orphans {
+        Orphans::Warn => Ruling::Pass,
+        Orphans::Fail => Ruling::Fail,
+    };
+    let mut decision = plain(name, ruling, lines);
+    decision.notices = vec![visible(&format!("{headline}: {}", orphans.join(", ")))];
+    decision
+}
+
+/// Ends the run: writes what this process holds of it, and prints what is worth knowing after libtest's own summary.
+pub(super) fn finish(session: &Session) -> Result<(), StoreError> {
+    if session.context.nextest_run.is_some() {
+        return Ok(());
+    }
+    let nothing_asked = trials::decisions(session).is_empty();
+    if nothing_asked {
+        return Ok(());
+    }
+    let path: PathBuf = session.write_run()?;
+    eprintln!("{}", path.display());
+    Ok(())
+}

@@ -1,0 +1,109 @@
+//! A run against the one that was accepted.
+
+use rageval_runner::store::baseline;
+
+use crate::fixture::{Project, RECALL};
+
+crate::tests![
+    a_drop_of_one_case_is_red,
+    a_drop_within_the_bar_passes,
+    a_changed_case_is_compared_as_new,
+    new_and_vanished_cases_are_counted,
+    a_drop_of_the_mean_is_red_in_its_gate,
+    another_judge_refuses_regression_rules_only,
+];
+
+const RULES: &str = "version: 1\ncases: cases\nmetrics:\n  recall@5: {max_drop: 0.1, mean: {max_drop: 0.02}, bottom10: {max_drop: 0.1}}\n\
+                     regression: {baseline: baselines/main.json}\njudge: {provider: offline}\n";
+
+fn cases(found: &[&str]) -> String {
+    let case = |(i, found): (usize, &&str)| {
+        format!("- {{id: c{i}, query: \"{i} [found: {found}]\", relevant_doc_ids: [fee, time]}}\n")
+    };
+    // The question's text is part of the case's digest, so what is found is changed beside it.
+    found.iter().enumerate().map(case).collect()
+}
+
+/// A project with a baseline made of a run over these cases.
+fn with_baseline(found: &[&str]) -> Project {
+    let project = Project::new(RECALL, &cases(found));
+    project.run(&[]);
+    let run = project.latest_run();
+    let made = baseline::from_run(&run).expect("a whole run");
+    baseline::write(&project.path("baselines/main.json"), &made.baseline, &made.texts).expect("written");
+    project.write("thresholds.yaml", RULES);
+    project
+}
+
+/// Rewrites the baseline as if every case had scored this in `recall@5`.
+fn baseline_scores(project: &Project, score: &str) {
+    let path = project.path("baselines/main.json");
+    let text = std::fs::read_to_string(&path).expect("read");
+    let changed = text.replace("\"value\":0.5", &format!("\"value\":{score}"));
+    assert_ne!(text, changed);
+    std::fs::write(path, changed).expect("written");
+}
+
+fn a_drop_of_one_case_is_red() {
+    let project = with_baseline(&["fee time", "fee"]);
+    project.run(&[]).ends_with(0);
+    baseline_scores(&project, "1.0");
+    let ran = project.run(&[]);
+    ran.ends_with(101).says("0.5").says("baseline");
+    assert!(ran.failed().contains(&"case::all::c1".to_owned()), "{}", ran.stdout);
+    assert!(!ran.failed().contains(&"case::all::c0".to_owned()), "{}", ran.stdout);
+}
+
+fn a_drop_within_the_bar_passes() {
+    let project = with_baseline(&["fee time", "fee"]);
+    baseline_scores(&project, "0.6");
+    project.run(&["case::"]).ends_with(0);
+    baseline_scores_from(&project, "0.6", "0.6000001");
+    project.run(&["case::"]).ends_with(101);
+}
+
+fn baseline_scores_from(project: &Project, from: &str, to: &str) {
+    let path = project.path("baselines/main.json");
+    let text = std::fs::read_to_string(&path).expect("read");
+    std::fs::write(path, text.replace(&format!("\"value\":{from}"), &format!("\"value\":{to}"))).expect("written");
+}
+
+fn a_changed_case_is_compared_as_new() {
+    let project = with_baseline(&["fee time", "fee"]);
+    baseline_scores(&project, "1.0");
+    let changed = cases(&["fee time", "fee"]).replace("\"1 [found: fee]\"", "\"1 reworded [found: fee]\"");
+    project.write("cases/all.yaml", &changed);
+    project.run(&["case::"]).ends_with(0);
+    project.run(&[]).says("1 changed");
+}
+
+fn new_and_vanished_cases_are_counted() {
+    let project = with_baseline(&["fee time", "fee"]);
+    let renamed = cases(&["fee time", "fee"]).replace("id: c1", "id: c9");
+    project.write("cases/all.yaml", &renamed);
+    project.run(&[]).ends_with(0).says("1 new").says("1 vanished");
+}
+
+fn a_drop_of_the_mean_is_red_in_its_gate() {
+    let project = with_baseline(&["fee time", "fee", "fee"]);
+    baseline_scores(&project, "0.58");
+    let ran = project.run(&[]);
+    assert_eq!(ran.ends_with(101).failed(), ["gate::recall@5::mean_drop"], "{}", ran.stdout);
+}
+
+fn another_judge_refuses_regression_rules_only() {
+    let project = with_baseline(&["fee time", "fee"]);
+    let path = project.path("baselines/main.json");
+    let text = std::fs::read_to_string(&path).expect("read");
+    let start = text.find("\"fingerprint\":\"").expect("a fingerprint") + "\"fingerprint\":\"".len();
+    let changed = format!("{}0000{}", &text[..start], &text[start + 4..]);
+    assert_ne!(text, changed);
+    std::fs::write(path, changed).expect("written");
+    let rules = RULES.replace("metrics:\n  recall@5:", "snapshots: {fail_on: never}\nmetrics:\n  faithfulness: {min: 0, max_drop: 0.5, mean: {min: 0, max_drop: 0.5}}\n  recall@5:");
+    project.write("thresholds.yaml", &rules);
+    let ran = project.run(&[]);
+    ran.ends_with(101).says("judge");
+    let failed = ran.failed();
+    assert!(failed.contains(&"gate::faithfulness::mean_drop".to_owned()), "{failed:?}");
+    assert!(!failed.contains(&"gate::faithfulness::mean".to_owned()), "{failed:?}");
+}
