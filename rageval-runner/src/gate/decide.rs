@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     model::{
-        CaseId, GoldenSet, MetricKey, Record, Unmeasured,
+        CaseId, GoldenCase, GoldenSet, MetricKey, Record, Unmeasured,
         run::{Decision, Ruling},
     },
     report::console::{
@@ -124,7 +124,7 @@ impl Evidence<'_> {
         let mut found = if total == 0 {
             self.undecided("the set has no cases".to_owned())
         } else {
-            let headline = format!("{count} of {total} cases have something unmeasured; max_unmeasured {max}");
+            let headline = format!("unmeasured, in whole or in part: {count} of {total} cases; max_unmeasured {max}");
             self.found(if count > max { Ruling::Undecided } else { Ruling::Pass }, headline)
         };
         found.text.cases_are = "by cause".to_owned();
@@ -208,6 +208,10 @@ impl Evidence<'_> {
             let headline = format!("{name} {}{with_zeros}, min {}{few}", against(value, min), bar(min));
             let mut found = self.found(Ruling::Fail, headline);
             explain(&mut found);
+            if holes == Holes::AtZero {
+                let ids: Vec<&CaseId> = tally.unmeasured.iter().map(|(case, _)| case).collect();
+                found.text.facts.push(format!("unmeasured: {}", listed(&ids, 70)));
+            }
             found.text.accept = format!("a lower `min` in thresholds.yaml; now it is {}", bar(min));
             found
         };
@@ -346,8 +350,12 @@ impl Evidence<'_> {
     fn pairs(&self, metric: &MetricKey) -> Result<Pairs, Box<Found>> {
         let baseline = match self.basis.comparable(metric) {
             Some(Ok(baseline)) => baseline,
-            Some(Err(why)) => return Err(Box::new(self.accept_baseline(why.why()))),
-            None => return Err(Box::new(self.accept_baseline("there is no baseline".to_owned()))),
+            Some(Err(why)) => {
+                let mut found = self.accept_baseline(why.why());
+                found.text.facts.extend(why.difference());
+                return Err(Box::new(found));
+            }
+            None => return Err(Box::new(self.accept_baseline("there is no baseline"))),
         };
         let pairs = Pairs::of(metric, &self.gate.population, self.records, baseline);
         match self.too_little(pairs.scored.len(), &pairs.unmeasured_faults(), "paired") {
@@ -361,8 +369,8 @@ impl Evidence<'_> {
         }
     }
 
-    fn accept_baseline(&self, why: String) -> Found {
-        let mut found = self.undecided(why);
+    fn accept_baseline(&self, why: &str) -> Found {
+        let mut found = self.undecided(why.to_owned());
         found.text.accept = ACCEPT_BASELINE.to_owned();
         found
     }
@@ -381,12 +389,12 @@ impl Evidence<'_> {
             return Some(found);
         }
         if unmeasured.len() > self.basis.rules.max_unmeasured {
-            let mut found = self.undecided(format!("{} of {total} cases are unmeasured", unmeasured.len()));
+            let mut found = self.undecided(format!("unmeasured: {} of {total} cases", unmeasured.len()));
             found.n = Some(usable);
             found.text.facts.push("a number over the others would hide them".to_owned());
             found.text.cases_are = "unmeasured".to_owned();
             found.text.cases =
-                unmeasured.iter().map(|(case, fault)| format!("{case}: {}: {}", fault.cause, fault.why)).collect();
+                unmeasured.iter().map(|(case, fault)| format!("{}: {case}: {}", fault.cause, fault.why)).collect();
             return Some(found);
         }
         (usable == 0).then(|| {
@@ -426,14 +434,16 @@ impl Evidence<'_> {
             .map(|(case, before, now)| (case, format!("{} -> {}", score(*before), score(*now))))
             .collect();
         self.name_cases(found, "the largest drops", &cases);
+        found.text.accept = "cargo rageval baseline accept RUN --reason WHY".to_owned();
     }
 
     fn name_cases(&self, found: &mut Found, title: &str, cases: &[(&CaseId, String)]) {
+        let index: BTreeMap<&CaseId, &GoldenCase> = self.set.cases.iter().map(|case| (&case.id, case)).collect();
         let mut red = 0;
         found.text.cases = cases
             .iter()
             .map(|(id, numbers)| {
-                let case = self.set.get(id);
+                let case = index.get(id).copied();
                 let is_red = case.zip(self.records.get(*id)).is_some_and(|(case, record)| {
                     case_findings(case, record, self.basis).ruling(self.basis.rules.max_unmeasured).is_red()
                 });
@@ -442,7 +452,7 @@ impl Evidence<'_> {
                 format!("{numbers}  {id}{}{place}", if is_red { " (red)" } else { "" })
             })
             .collect();
-        found.text.cases_are = format!("{title}; {red} of these {} are red as cases", cases.len());
+        found.text.cases_are = format!("{title}; red as cases: {red} of these {}", cases.len());
     }
 
     /// How many got worse and better, and the smallest drop that this many cases could have shown.
@@ -452,7 +462,7 @@ impl Evidence<'_> {
         let counts = format!("{worse} worse, {better} better, {} equal", differences.len() - worse - better);
         let alpha = ALPHA / tests.len().max(1) as f64;
         match stats::minimum_detectable_mean(differences, alpha) {
-            Some(drop) => format!("{counts}; of true drops of {}, 8 in 10 would show here", score(drop)),
+            Some(drop) => format!("{counts}; a true drop of {} would show here 8 times in 10", score(drop)),
             None => counts,
         }
     }
@@ -515,3 +525,6 @@ fn not_compared(pairs: &Pairs) -> String {
         counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
     if words.is_empty() { String::new() } else { format!(" (not compared: {})", words.join(", ")) }
 }
+
+#[cfg(test)]
+mod tests;
