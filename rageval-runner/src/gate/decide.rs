@@ -198,7 +198,7 @@ impl Evidence<'_> {
             }
             Holes::AtZero | Holes::LeftOut => String::new(),
         };
-        let few = if self.gate.slice.is_none() && tally.scored.len() < FEW_CASES { " (few cases)" } else { "" };
+        let few = self.few(tally.scored.len());
         let mut found = if holds {
             let over = tally.aggregate("", measured, None);
             let over = aggregate(&over);
@@ -243,9 +243,13 @@ impl Evidence<'_> {
             mean_text(numbers.iter().map(|(_, before, _)| *before)),
             mean_text(numbers.iter().map(|(_, _, now)| *now)),
             pairs.scored.len(),
-            not_compared(&pairs)
+            self.not_compared(&pairs)
         ));
-        found.text.facts.push(self.spread_fact(&drops(&numbers), tests));
+        let differences = drops(&numbers);
+        found.text.facts.push(spread_fact(&differences, tests));
+        found.text.facts.extend(stats::standardised_mean(&differences).map(|effect| {
+            format!("effect size {effect:.2}, Wilcoxon p {:.4}; neither decides", stats::wilcoxon(&differences))
+        }));
         self.name_dropped(&mut found, &pairs);
         found
     }
@@ -341,7 +345,7 @@ impl Evidence<'_> {
         );
         let mut found = self.found(ruling, headline);
         (found.statistic, found.threshold, found.n) = (Some(value), Some(max_drop), Some(pairs.scored.len()));
-        found.text.facts.push(format!("over {} paired cases{}", pairs.scored.len(), not_compared(&pairs)));
+        found.text.facts.push(format!("over {} paired cases{}", pairs.scored.len(), self.not_compared(&pairs)));
         self.name_dropped(&mut found, &pairs);
         found
     }
@@ -404,6 +408,20 @@ impl Evidence<'_> {
         })
     }
 
+    /// What to know of the pairs beside their number: which cases are not compared, and whether they are few.
+    fn not_compared(&self, pairs: &Pairs) -> String {
+        let counts = [(pairs.new, "new"), (pairs.changed, "changed"), (pairs.not_applicable, "without two scores")];
+        let words: Vec<String> =
+            counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+        let words = if words.is_empty() { String::new() } else { format!(" (not compared: {})", words.join(", ")) };
+        format!("{words}{}", self.few(pairs.scored.len()))
+    }
+
+    /// Words for a number over few cases of the whole set; a slice has its own minimum.
+    fn few(&self, cases: usize) -> &'static str {
+        if self.gate.slice.is_none() && cases < FEW_CASES { " (few cases)" } else { "" }
+    }
+
     fn tally(&self, metric: &MetricKey) -> Tally {
         Tally::of(metric, &self.gate.population, self.records)
     }
@@ -454,18 +472,6 @@ impl Evidence<'_> {
             .collect();
         found.text.cases_are = format!("{title}; red as cases: {red} of these {}", cases.len());
     }
-
-    /// How many got worse and better, and the smallest drop that this many cases could have shown.
-    fn spread_fact(&self, differences: &[f64], tests: &DropTests) -> String {
-        let worse = differences.iter().filter(|difference| **difference > 0.0).count();
-        let better = differences.iter().filter(|difference| **difference < 0.0).count();
-        let counts = format!("{worse} worse, {better} better, {} equal", differences.len() - worse - better);
-        let alpha = ALPHA / tests.len().max(1) as f64;
-        match stats::minimum_detectable_mean(differences, alpha) {
-            Some(drop) => format!("{counts}; a true drop of {} would show here 8 times in 10", score(drop)),
-            None => counts,
-        }
-    }
 }
 
 /// What one of the three rules says of a drop.
@@ -503,6 +509,18 @@ fn tail_fact(tally: &Tally) -> Option<String> {
     Some(format!("quantile {}, {over}; the tail is {size} of {}", score(quantile), scores.len()))
 }
 
+/// How many got worse and better, and the smallest drop that this many cases could have shown.
+fn spread_fact(differences: &[f64], tests: &DropTests) -> String {
+    let worse = differences.iter().filter(|difference| **difference > 0.0).count();
+    let better = differences.iter().filter(|difference| **difference < 0.0).count();
+    let counts = format!("{worse} worse, {better} better, {} equal", differences.len() - worse - better);
+    let alpha = ALPHA / tests.len().max(1) as f64;
+    match stats::minimum_detectable_mean(differences, alpha) {
+        Some(drop) => format!("{counts}; a true drop of {} would show here 8 times in 10", score(drop)),
+        None => counts,
+    }
+}
+
 /// A mean in words; a dash of nothing.
 fn mean_text(scores: impl Iterator<Item = f64>) -> String {
     stats::mean(&scores.collect::<Vec<_>>()).map_or_else(|| "-".to_owned(), score)
@@ -516,14 +534,6 @@ fn severity(ruling: Ruling) -> u8 {
         Ruling::Undecided => 2,
         Ruling::Fail => 3,
     }
-}
-
-/// Cases that are not compared, in words; empty when all are.
-fn not_compared(pairs: &Pairs) -> String {
-    let counts = [(pairs.new, "new"), (pairs.changed, "changed"), (pairs.not_applicable, "without two scores")];
-    let words: Vec<String> =
-        counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
-    if words.is_empty() { String::new() } else { format!(" (not compared: {})", words.join(", ")) }
 }
 
 #[cfg(test)]

@@ -387,6 +387,7 @@ fn a_failing_drop_shows_what_changed() {
             "failed      mean drop 0.08, max_drop 0.02, p 0.0003 (0.0003 among the run's gates)",
             "            mean 0.90 -> 0.82 over 60 paired cases (not compared: 1 new)",
             "            12 worse, 0 better, 48 equal; a true drop of 0.066 would show here 8 times in 10",
+            "            effect size 0.50, Wilcoxon p 0.0003; neither decides",
             "cases       the largest drops; red as cases: 0 of these 10",
             "            0.90 -> 0.50 c00 cases/en.yaml:10",
             "            0.90 -> 0.50 c01 cases/en.yaml:11",

@@ -224,3 +224,13 @@ fn text_of_an_answer_is_data() {
         decision.lines[1]
     );
 }
+
+#[test]
+fn one_line_says_why_a_trial_is_red() {
+    use crate::report::console::reason;
+
+    let mut decision = world().case("c00");
+    assert_eq!(reason(&decision), "faithfulness 0.50, min 0.80 (1 of 2)");
+    decision.lines.clear();
+    assert_eq!(reason(&decision), "case::en::c00");
+}
