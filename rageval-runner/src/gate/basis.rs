@@ -74,13 +74,20 @@ pub enum Incomparable {
 
 impl Incomparable {
     /// The reason as one phrase.
-    pub fn why(&self) -> String {
+    pub fn why(&self) -> &'static str {
         match self {
-            Self::Judge { now, before } => format!("judged by {now}, the baseline by {before}"),
-            Self::Version { now, before } => {
-                format!("the metric is of version {now}, the baseline's of version {before}")
-            }
-            Self::NotInBaseline => "the baseline was made without this metric".to_owned(),
+            Self::Judge { .. } => "another judge than the baseline's",
+            Self::Version { .. } => "another version of the metric than the baseline's",
+            Self::NotInBaseline => "the baseline was made without this metric",
+        }
+    }
+
+    /// What differs, in words; `None` where there is no more to say.
+    pub fn difference(&self) -> Option<String> {
+        match self {
+            Self::Judge { now, before } => Some(format!("now {now}, then {before}")),
+            Self::Version { now, before } => Some(format!("now version {now}, then version {before}")),
+            Self::NotInBaseline => None,
         }
     }
 }

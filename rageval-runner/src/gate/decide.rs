@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     model::{
-        CaseId, GoldenSet, MetricKey, Record, Unmeasured,
+        CaseId, GoldenCase, GoldenSet, MetricKey, Record, Unmeasured,
         run::{Decision, Ruling},
     },
     report::console::{
@@ -124,7 +124,7 @@ impl Evidence<'_> {
         let mut found = if total == 0 {
             self.undecided("the set has no cases".to_owned())
         } else {
-            let headline = format!("{count} of {total} cases have something unmeasured; max_unmeasured {max}");
+            let headline = format!("unmeasured, in whole or in part: {count} of {total} cases; max_unmeasured {max}");
             self.found(if count > max { Ruling::Undecided } else { Ruling::Pass }, headline)
         };
         found.text.cases_are = "by cause".to_owned();
@@ -198,7 +198,7 @@ impl Evidence<'_> {
             }
             Holes::AtZero | Holes::LeftOut => String::new(),
         };
-        let few = if self.gate.slice.is_none() && tally.scored.len() < FEW_CASES { " (few cases)" } else { "" };
+        let few = self.few(tally.scored.len());
         let mut found = if holds {
             let over = tally.aggregate("", measured, None);
             let over = aggregate(&over);
@@ -208,6 +208,10 @@ impl Evidence<'_> {
             let headline = format!("{name} {}{with_zeros}, min {}{few}", against(value, min), bar(min));
             let mut found = self.found(Ruling::Fail, headline);
             explain(&mut found);
+            if holes == Holes::AtZero {
+                let ids: Vec<&CaseId> = tally.unmeasured.iter().map(|(case, _)| case).collect();
+                found.text.facts.push(format!("unmeasured: {}", listed(&ids, 70)));
+            }
             found.text.accept = format!("a lower `min` in thresholds.yaml; now it is {}", bar(min));
             found
         };
@@ -239,9 +243,13 @@ impl Evidence<'_> {
             mean_text(numbers.iter().map(|(_, before, _)| *before)),
             mean_text(numbers.iter().map(|(_, _, now)| *now)),
             pairs.scored.len(),
-            not_compared(&pairs)
+            self.not_compared(&pairs)
         ));
-        found.text.facts.push(self.spread_fact(&drops(&numbers), tests));
+        let differences = drops(&numbers);
+        found.text.facts.push(spread_fact(&differences, tests));
+        found.text.facts.extend(stats::standardised_mean(&differences).map(|effect| {
+            format!("effect size {effect:.2}, Wilcoxon p {:.4}; neither decides", stats::wilcoxon(&differences))
+        }));
         self.name_dropped(&mut found, &pairs);
         found
     }
@@ -337,7 +345,7 @@ impl Evidence<'_> {
         );
         let mut found = self.found(ruling, headline);
         (found.statistic, found.threshold, found.n) = (Some(value), Some(max_drop), Some(pairs.scored.len()));
-        found.text.facts.push(format!("over {} paired cases{}", pairs.scored.len(), not_compared(&pairs)));
+        found.text.facts.push(format!("over {} paired cases{}", pairs.scored.len(), self.not_compared(&pairs)));
         self.name_dropped(&mut found, &pairs);
         found
     }
@@ -346,8 +354,12 @@ impl Evidence<'_> {
     fn pairs(&self, metric: &MetricKey) -> Result<Pairs, Box<Found>> {
         let baseline = match self.basis.comparable(metric) {
             Some(Ok(baseline)) => baseline,
-            Some(Err(why)) => return Err(Box::new(self.accept_baseline(why.why()))),
-            None => return Err(Box::new(self.accept_baseline("there is no baseline".to_owned()))),
+            Some(Err(why)) => {
+                let mut found = self.accept_baseline(why.why());
+                found.text.facts.extend(why.difference());
+                return Err(Box::new(found));
+            }
+            None => return Err(Box::new(self.accept_baseline("there is no baseline"))),
         };
         let pairs = Pairs::of(metric, &self.gate.population, self.records, baseline);
         match self.too_little(pairs.scored.len(), &pairs.unmeasured_faults(), "paired") {
@@ -361,8 +373,8 @@ impl Evidence<'_> {
         }
     }
 
-    fn accept_baseline(&self, why: String) -> Found {
-        let mut found = self.undecided(why);
+    fn accept_baseline(&self, why: &str) -> Found {
+        let mut found = self.undecided(why.to_owned());
         found.text.accept = ACCEPT_BASELINE.to_owned();
         found
     }
@@ -381,12 +393,12 @@ impl Evidence<'_> {
             return Some(found);
         }
         if unmeasured.len() > self.basis.rules.max_unmeasured {
-            let mut found = self.undecided(format!("{} of {total} cases are unmeasured", unmeasured.len()));
+            let mut found = self.undecided(format!("unmeasured: {} of {total} cases", unmeasured.len()));
             found.n = Some(usable);
             found.text.facts.push("a number over the others would hide them".to_owned());
             found.text.cases_are = "unmeasured".to_owned();
             found.text.cases =
-                unmeasured.iter().map(|(case, fault)| format!("{case}: {}: {}", fault.cause, fault.why)).collect();
+                unmeasured.iter().map(|(case, fault)| format!("{}: {case}: {}", fault.cause, fault.why)).collect();
             return Some(found);
         }
         (usable == 0).then(|| {
@@ -394,6 +406,20 @@ impl Evidence<'_> {
             found.n = Some(0);
             found
         })
+    }
+
+    /// What to know of the pairs beside their number: which cases are not compared, and whether they are few.
+    fn not_compared(&self, pairs: &Pairs) -> String {
+        let counts = [(pairs.new, "new"), (pairs.changed, "changed"), (pairs.not_applicable, "without two scores")];
+        let words: Vec<String> =
+            counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+        let words = if words.is_empty() { String::new() } else { format!(" (not compared: {})", words.join(", ")) };
+        format!("{words}{}", self.few(pairs.scored.len()))
+    }
+
+    /// Words for a number over few cases of the whole set; a slice has its own minimum.
+    fn few(&self, cases: usize) -> &'static str {
+        if self.gate.slice.is_none() && cases < FEW_CASES { " (few cases)" } else { "" }
     }
 
     fn tally(&self, metric: &MetricKey) -> Tally {
@@ -426,14 +452,16 @@ impl Evidence<'_> {
             .map(|(case, before, now)| (case, format!("{} -> {}", score(*before), score(*now))))
             .collect();
         self.name_cases(found, "the largest drops", &cases);
+        found.text.accept = "cargo rageval baseline accept RUN --reason WHY".to_owned();
     }
 
     fn name_cases(&self, found: &mut Found, title: &str, cases: &[(&CaseId, String)]) {
+        let index: BTreeMap<&CaseId, &GoldenCase> = self.set.cases.iter().map(|case| (&case.id, case)).collect();
         let mut red = 0;
         found.text.cases = cases
             .iter()
             .map(|(id, numbers)| {
-                let case = self.set.get(id);
+                let case = index.get(id).copied();
                 let is_red = case.zip(self.records.get(*id)).is_some_and(|(case, record)| {
                     case_findings(case, record, self.basis).ruling(self.basis.rules.max_unmeasured).is_red()
                 });
@@ -442,19 +470,7 @@ impl Evidence<'_> {
                 format!("{numbers}  {id}{}{place}", if is_red { " (red)" } else { "" })
             })
             .collect();
-        found.text.cases_are = format!("{title}; {red} of these {} are red as cases", cases.len());
-    }
-
-    /// How many got worse and better, and the smallest drop that this many cases could have shown.
-    fn spread_fact(&self, differences: &[f64], tests: &DropTests) -> String {
-        let worse = differences.iter().filter(|difference| **difference > 0.0).count();
-        let better = differences.iter().filter(|difference| **difference < 0.0).count();
-        let counts = format!("{worse} worse, {better} better, {} equal", differences.len() - worse - better);
-        let alpha = ALPHA / tests.len().max(1) as f64;
-        match stats::minimum_detectable_mean(differences, alpha) {
-            Some(drop) => format!("{counts}; of true drops of {}, 8 in 10 would show here", score(drop)),
-            None => counts,
-        }
+        found.text.cases_are = format!("{title}; red as cases: {red} of these {}", cases.len());
     }
 }
 
@@ -493,6 +509,18 @@ fn tail_fact(tally: &Tally) -> Option<String> {
     Some(format!("quantile {}, {over}; the tail is {size} of {}", score(quantile), scores.len()))
 }
 
+/// How many got worse and better, and the smallest drop that this many cases could have shown.
+fn spread_fact(differences: &[f64], tests: &DropTests) -> String {
+    let worse = differences.iter().filter(|difference| **difference > 0.0).count();
+    let better = differences.iter().filter(|difference| **difference < 0.0).count();
+    let counts = format!("{worse} worse, {better} better, {} equal", differences.len() - worse - better);
+    let alpha = ALPHA / tests.len().max(1) as f64;
+    match stats::minimum_detectable_mean(differences, alpha) {
+        Some(drop) => format!("{counts}; a true drop of {} would show here 8 times in 10", score(drop)),
+        None => counts,
+    }
+}
+
 /// A mean in words; a dash of nothing.
 fn mean_text(scores: impl Iterator<Item = f64>) -> String {
     stats::mean(&scores.collect::<Vec<_>>()).map_or_else(|| "-".to_owned(), score)
@@ -508,10 +536,5 @@ fn severity(ruling: Ruling) -> u8 {
     }
 }
 
-/// Cases that are not compared, in words; empty when all are.
-fn not_compared(pairs: &Pairs) -> String {
-    let counts = [(pairs.new, "new"), (pairs.changed, "changed"), (pairs.not_applicable, "without two scores")];
-    let words: Vec<String> =
-        counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
-    if words.is_empty() { String::new() } else { format!(" (not compared: {})", words.join(", ")) }
-}
+#[cfg(test)]
+mod tests;

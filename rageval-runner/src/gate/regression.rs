@@ -200,3 +200,61 @@ pub fn drops(pairs: &[(CaseId, f64, f64)]) -> Vec<f64> {
         .map(|drop| if drop.abs() < super::basis::SLACK { 0.0 } else { drop })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        gate::fixture::{World, golden, id, key, scored},
+        model::Outcome,
+    };
+
+    #[test]
+    fn cases_are_sorted_by_where_they_stand() {
+        let world = World::of(&[1.0; 3]).accepted(&[1.0; 3]).change(|world| {
+            world.set.cases[1].references.push("Or that.".to_owned());
+            world.set.cases.remove(2);
+            world.set.cases.push(golden("new", 9));
+        });
+        let population = compare_population(&world.set, world.baseline.as_ref().expect("a baseline"));
+        assert_eq!(population.paired, [id("c00")]);
+        assert_eq!(population.changed, [id("c01")]);
+        assert_eq!(population.new, [id("new")]);
+        assert_eq!(population.vanished, [id("c02")]);
+    }
+
+    #[test]
+    fn metadata_and_tags_do_not_make_a_case_another() {
+        let world = World::of(&[1.0]).accepted(&[1.0]).change(|world| {
+            world.set.cases[0].tags.push("urgent".to_owned());
+            world.set.cases[0].metadata.insert("team".to_owned(), "a".to_owned());
+        });
+        let population = compare_population(&world.set, world.baseline.as_ref().expect("a baseline"));
+        assert_eq!(population.paired, [id("c00")]);
+    }
+
+    #[test]
+    fn every_case_is_paired_or_counted_as_something_else() {
+        let outcomes = [
+            scored(0.5),
+            Outcome::not_applicable("a refusal"),
+            Outcome::unmeasured("system error", "500"),
+            scored(0.1),
+            scored(0.2),
+        ];
+        let world = World::with("recall@5", outcomes).accepted(&[0.9; 4]).change(|world| {
+            world.records.get_mut(&id("c03")).expect("a record").digest = "another".to_owned();
+        });
+        let cases: Vec<_> = world.set.cases.iter().map(|case| case.id.clone()).collect();
+        let baseline = world.baseline.as_ref().expect("a baseline");
+        let pairs = Pairs::of(&key("recall@5"), &cases, &world.records, baseline);
+        assert_eq!(pairs.scored, [(id("c00"), 0.9, 0.5)]);
+        assert_eq!((pairs.not_applicable, pairs.changed, pairs.new), (1, 1, 1));
+        assert_eq!(pairs.with(Holes::AtZero), [(id("c00"), 0.9, 0.5), (id("c02"), 0.9, 0.0)]);
+    }
+
+    #[test]
+    fn a_difference_in_the_last_digits_is_none() {
+        assert_eq!(drops(&[(id("a"), 0.1 + 0.2, 0.3)]), [0.0]);
+    }
+}

@@ -37,12 +37,10 @@ pub fn lines(
     let mut failed = fault_lines(findings);
     failed.extend(snapshot.map(|snapshot| line("snapshot", &snapshot.why)));
     failed.extend(findings.failed.iter().map(|broken| line("failed", &broken_text(broken, record))));
-    failed.extend(
-        findings
-            .undecided
-            .iter()
-            .map(|(metric, why)| line("undecided", &format!("max_drop of {metric}: {}", why.why()))),
-    );
+    for (metric, why) in &findings.undecided {
+        let difference = why.difference().map(|difference| format!("; {difference}")).unwrap_or_default();
+        failed.push(line("undecided", &format!("max_drop of {metric}: {}{difference}", why.why())));
+    }
     let evidence = evidence_lines(case, record, findings, snapshot);
     // The evidence keeps up to half of the room, since a score alone explains nothing.
     let for_failed = room - evidence.len().min(room / 2);
@@ -234,8 +232,10 @@ fn accept_lines(case: &GoldenCase, findings: &CaseFindings, snapshot: Option<&Sn
         lines.push(line("accept", "cargo insta review"));
     }
     let is_drop = |broken: &&Broken| matches!(broken.bar, Bar::MaxDrop { .. });
-    if findings.failed.iter().any(|broken| is_drop(&broken)) || !findings.undecided.is_empty() {
+    if findings.failed.iter().any(|broken| is_drop(&broken)) {
         lines.push(line("accept", "cargo rageval baseline accept RUN --reason WHY"));
+    } else if !findings.undecided.is_empty() {
+        lines.push(line("accept", "cargo rageval baseline accept RUN, with a run of all cases"));
     }
     if let Some(broken) = findings.failed.iter().find(|broken| !is_drop(broken)) {
         let metric = &broken.metric;
@@ -247,3 +247,6 @@ fn accept_lines(case: &GoldenCase, findings: &CaseFindings, snapshot: Option<&Sn
     }
     lines
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     case::bar_text,
-    text::{COLUMNS, LABEL, line, listed, whole_line},
+    text::{COLUMNS, LABEL, line, listed, shortened, whole_line},
 };
 use crate::{
     gate::{
@@ -24,6 +24,12 @@ pub const MOST_LINES: usize = 12;
 /// Worst scores that a summary names.
 const MOST_WORST: usize = 5;
 
+/// Starts the notice of a known failure.
+const KNOWN: &str = "known failure: ";
+
+/// Starts the notice of what could not be said and passes.
+const INCONCLUSIVE: &str = "inconclusive: ";
+
 /// All that a summary is made from.
 #[derive(Debug, Clone, Copy)]
 pub struct Summary<'a> {
@@ -37,7 +43,7 @@ pub struct Summary<'a> {
     pub basis: Basis<'a>,
     /// The set against the baseline, where there is one.
     pub population: Option<&'a Population>,
-    /// Notices of the run itself, without a label: `no regression.baseline: nothing is compared`.
+    /// Notices of the run itself, which come first: waivers, then such as `no regression.baseline: nothing is compared`.
     pub notices: &'a [String],
     /// Where the run is kept.
     pub run: &'a str,
@@ -79,23 +85,40 @@ pub fn summary(summary: &Summary<'_>) -> Vec<String> {
         lines.push(line("red gates", &listed(&red_gates, COLUMNS - LABEL)));
     }
 
-    let all = decisions.iter().flat_map(|decision| &decision.notices).chain(notices.iter());
-    let (known, others): (Vec<&String>, Vec<&String>) = all.partition(|notice| notice.starts_with("known failure: "));
-    let known: Vec<&str> =
-        known.into_iter().filter_map(|notice| notice.strip_prefix("known failure: ")?.split(": ").next()).collect();
+    let all: Vec<&str> =
+        notices.iter().chain(decisions.iter().flat_map(|decision| &decision.notices)).map(String::as_str).collect();
+    let known = subjects(&all, KNOWN);
     if !known.is_empty() {
         let text = format!("{}: {}", known.len(), listed(&known, COLUMNS - LABEL - 6));
         lines.push(line("known", &text));
     }
-    let room = MOST_LINES - 1 - lines.len();
-    if others.len() <= room {
-        lines.extend(others.into_iter().map(|notice| line("notice", notice)));
-    } else if room > 0 {
-        lines.extend(others.iter().take(room - 1).map(|notice| line("notice", notice)));
-        lines.push(line("notice", &format!("{} more, in the run", others.len() - (room - 1))));
+    let inconclusive = subjects(&all, INCONCLUSIVE);
+    let mut shown: Vec<String> = all
+        .iter()
+        .filter(|notice| !notice.starts_with(KNOWN) && !notice.starts_with(INCONCLUSIVE))
+        .map(|notice| (*notice).to_owned())
+        .collect();
+    if !inconclusive.is_empty() {
+        let names = listed(&inconclusive, COLUMNS - LABEL - INCONCLUSIVE.len() - 6);
+        shown.push(format!("{}{}: {names}", INCONCLUSIVE, inconclusive.len()));
     }
+    // One line is always left: what comes before takes at most ten.
+    let room = MOST_LINES - 1 - lines.len();
+    if shown.len() > room {
+        let more = format!(" (and {} more notices, in the run)", shown.len() - room);
+        shown.truncate(room);
+        if let Some(last) = shown.last_mut() {
+            *last = shortened(last, COLUMNS - LABEL - more.len()) + &more;
+        }
+    }
+    lines.extend(shown.iter().map(|notice| line("notice", notice)));
     lines.push(whole_line("run", run));
     lines
+}
+
+/// What notices of one sort are about: the text up to the next colon and blank.
+fn subjects<'a>(notices: &[&'a str], prefix: &str) -> Vec<&'a str> {
+    notices.iter().filter_map(|notice| notice.strip_prefix(prefix)?.split(": ").next()).collect()
 }
 
 /// `97 cases: 90 passed, 5 failed, 2 undecided`; the four add up.
@@ -173,5 +196,121 @@ fn shortfall(broken: &Broken) -> f64 {
     match broken.bar {
         Bar::Min(min) => min - broken.score,
         Bar::MaxDrop { baseline, max_drop } => baseline - broken.score - max_drop,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use unicode_width::UnicodeWidthStr;
+
+    use super::*;
+    use crate::{
+        gate::{
+            compare_population, decide_case, decide_gate,
+            fixture::{World, golden, id, key, unit},
+            gates,
+            rule::{MeanRule, SliceField},
+        },
+        model::{KnownFailure, Outcome, Place},
+    };
+
+    /// Decides every trial and sums the run up.
+    fn summed_up(world: &World, notices: &[String]) -> Vec<String> {
+        let basis = world.basis();
+        let tests = world.tests();
+        let cases = world.set.cases.iter().map(|case| decide_case(case, &world.records[&case.id], &basis, None));
+        let gates = gates(&world.rules, &world.set);
+        let gates = gates.iter().map(|gate| decide_gate(gate, &world.set, &world.records, &basis, &tests));
+        let decisions: Vec<Decision> = cases.chain(gates).collect();
+        let population = world.baseline.as_ref().map(|baseline| compare_population(&world.set, baseline));
+        summary(&Summary {
+            decisions: &decisions,
+            set: &world.set,
+            records: &world.records,
+            basis,
+            population: population.as_ref(),
+            notices,
+            run: "target/rageval/runs/20260101-000000-abcd/run.json",
+        })
+    }
+
+    /// Sixteen cases of all sorts.
+    fn world() -> World {
+        let scores: Vec<f64> = (0..14).map(|i| f64::from(i) * 0.1).map(|score| score.min(1.0)).collect();
+        let outcomes = scores.iter().map(|score| Outcome::scored(unit(*score)));
+        let outcomes = outcomes.chain([
+            Outcome::unmeasured("system time-out", "30 s"),
+            Outcome::unmeasured("judge reply unreadable", "no JSON"),
+        ]);
+        World::with("recall@5", outcomes)
+            .accepted(&[1.0; 15])
+            .rule(|rule| {
+                rule.min = Some(unit(0.75));
+                rule.set.mean = Some(MeanRule { min: Some(unit(0.9)), ..MeanRule::default() });
+            })
+            .change(|world| {
+                world.rules.slices.by = vec![(Place::default(), SliceField::Language)];
+                world.set.cases[0].language_tag = Some("zh".to_owned());
+                let known = KnownFailure { metrics: vec![key("recall@5")], reason: "known".to_owned() };
+                world.set.cases[1].known_failure = Some(known);
+                world.set.cases[2].query = "Another?".to_owned();
+                let baseline = world.baseline.as_mut().expect("a baseline");
+                let gone = baseline.cases[&id("c00")].clone();
+                baseline.cases.insert(id("gone"), gone);
+            })
+    }
+
+    #[test]
+    fn a_run_is_summed_up_in_few_lines() {
+        let lines = summed_up(&world(), &["no golden.lock: the golden set is not locked".to_owned()]);
+        let expected: &[&str] = &[
+            "rageval     16 cases: 7 passed, 7 failed, 2 undecided; 4 gates: 3 undecided, 1 inconclusive",
+            "causes      7 below min, 1 judge reply unreadable, 1 system time-out",
+            "baseline    14 paired, 1 new, 1 changed, 1 vanished",
+            "worst       c00: recall@5 0.00, min 0.75 cases/en.yaml:10",
+            "worst       c02: recall@5 0.20, min 0.75 cases/en.yaml:12",
+            "worst       c03: recall@5 0.30, min 0.75 cases/en.yaml:13",
+            "worst       c04: recall@5 0.40, min 0.75 cases/en.yaml:14",
+            "worst       c05: recall@5 0.50, min 0.75 cases/en.yaml:15",
+            "red gates   gate::recall@5::mean, gate::recall@5::mean@language=en, gate::set::unmeasured",
+            "known       1: c01",
+            "notice      no golden.lock: the golden set is not locked (and 1 more notices, in the run)",
+            "run         target/rageval/runs/20260101-000000-abcd/run.json",
+        ];
+        assert_eq!(lines, expected, "\n{}", lines.join("\n"));
+    }
+
+    #[test]
+    fn a_clean_run_is_summed_up_in_two_lines() {
+        let lines = summed_up(&World::of(&[1.0; 12]).mean(0.8), &[]);
+        let expected: &[&str] = &[
+            "rageval     12 cases: 12 passed; 2 gates: 2 passed",
+            "run         target/rageval/runs/20260101-000000-abcd/run.json",
+        ];
+        assert_eq!(lines, expected, "\n{}", lines.join("\n"));
+    }
+
+    #[test]
+    fn a_run_without_cases_says_that_none_ran() {
+        let lines = summed_up(&World::of(&[]), &[]);
+        assert_eq!(lines[0], "rageval     0 cases: none ran; 1 gate: 1 undecided");
+    }
+
+    #[test]
+    fn however_much_went_wrong_there_are_twelve_lines() {
+        let notices: Vec<String> = (0..40).map(|i| format!("notice {i} {}", "退款".repeat(60))).collect();
+        let world = world().change(|world| {
+            for i in 0..200 {
+                let case = golden(&format!("{i}-{}", "长".repeat(40)), i);
+                let mut record = world.records[&id("c00")].clone();
+                (record.case, record.digest) = (case.id.clone(), case.digest());
+                world.records.insert(case.id.clone(), record);
+                world.set.cases.push(case);
+            }
+        });
+        let lines = summed_up(&world, &notices);
+        assert_eq!(lines.len(), MOST_LINES, "{lines:#?}");
+        assert!(lines.iter().all(|line| line.width() <= COLUMNS), "{lines:#?}");
+        assert!(lines[10].ends_with("more notices, in the run)"), "{lines:#?}");
     }
 }

@@ -115,19 +115,14 @@ pub fn listed<T: std::fmt::Display>(names: &[T], columns: usize) -> String {
     let mut list = String::new();
     for (i, name) in names.iter().enumerate() {
         let name = visible(&name.to_string());
-        let more = format!(" and {} more", names.len() - i);
+        let and_more = |count: usize| if count == 0 { String::new() } else { format!(" and {count} more") };
         let separator = if i == 0 { "" } else { ", " };
-        let is_last = i + 1 == names.len();
-        let needed = list.width() + separator.width() + name.width() + if is_last { 0 } else { more.width() };
-        if needed > columns {
-            if i == 0 {
-                return shortened(&name, columns);
-            }
-            list.push_str(&more);
-            return list;
+        let room = columns.saturating_sub(list.width() + separator.width() + and_more(names.len() - i - 1).width());
+        if name.width() > room && i > 0 {
+            return list + &and_more(names.len() - i);
         }
         list.push_str(separator);
-        list.push_str(&name);
+        list.push_str(&shortened(&name, room));
     }
     list
 }
@@ -189,4 +184,113 @@ pub fn aggregate(aggregate: &Aggregate) -> String {
         .collect();
     let left_out = if left_out.is_empty() { String::new() } else { format!(" ({})", left_out.join(", ")) };
     format!("{name} {value:.3}{interval} over {scored} of {total}{left_out}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::Interval;
+
+    #[test]
+    fn terminal_sequences_are_dropped_whole() {
+        for (text, expected) in [
+            ("\u{1b}[31mred\u{1b}[0m", "red"),
+            ("\u{1b}[38;5;196mred", "red"),
+            ("\u{9b}31mred", "red"),
+            ("\u{1b}]8;;http://a\u{1b}\\link\u{1b}]8;;\u{7}", "link"),
+            ("\u{1b}]never ends", "never ends"),
+            ("\u{1b}", ""),
+            ("a\u{1b}[", "a"),
+            ("a\u{0}\u{8}b", "ab"),
+        ] {
+            assert_eq!(visible(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn lines_are_joined_and_invisible_characters_spelled_out() {
+        assert_eq!(visible("  a\r\n\tb\u{2028}c\u{3000}d  "), "a b c d");
+        assert_eq!(visible("a\u{202e}b\u{200b}c\u{feff}"), "a<U+202E>b<U+200B>c<U+FEFF>");
+        assert_eq!(visible("👩\u{200d}🚀 ação 退款"), "👩\u{200d}🚀 ação 退款");
+    }
+
+    #[test]
+    fn commands_of_build_servers_are_broken() {
+        assert_eq!(visible("a ##[error]b"), "a # #[error]b");
+        assert_eq!(visible("##vso[task.setvariable]"), "# #vso[task.setvariable]");
+        assert_eq!(visible("## A heading"), "## A heading");
+        assert!(line("answer", "::error::x").starts_with("answer "));
+    }
+
+    #[test]
+    fn texts_are_cut_by_columns_and_never_inside_a_character() {
+        assert_eq!(shortened("abcdef", 6), "abcdef");
+        assert_eq!(shortened("abcdefg", 6), "abcde…");
+        assert_eq!(shortened("退款期限", 8), "退款期限");
+        assert_eq!(shortened("退款期限", 7), "退款期…");
+        assert_eq!(shortened("退款期限", 6), "退款…");
+        assert_eq!(shortened("e\u{301}e\u{301}e\u{301}", 2), "e\u{301}…");
+        assert_eq!(shortened(&"x".repeat(1_000_000), 3), "xx…");
+    }
+
+    #[test]
+    fn numbers_show_on_which_side_they_lie() {
+        for (number, bar, expected) in [
+            (0.7966, 0.80, "0.7966"),
+            (0.5, 0.8, "0.50"),
+            (2.0 / 3.0, 0.8, "0.6667"),
+            (0.799_999_9, 0.8, "0.7999999"),
+            (0.800_01, 0.8, "0.80001"),
+            (0.8, 0.8, "0.80"),
+            (0.0, 0.5, "0.00"),
+            (1.0, 0.5, "1.00"),
+        ] {
+            assert_eq!(against(number, bar), expected);
+        }
+    }
+
+    #[test]
+    fn bars_are_shown_as_written() {
+        for (number, expected) in [(0.8, "0.80"), (0.0, "0.00"), (1.0, "1.00"), (0.123_456, "0.123456"), (0.05, "0.05")]
+        {
+            assert_eq!(bar(number), expected);
+        }
+    }
+
+    #[test]
+    fn nothing_is_shown_as_minus_zero() {
+        assert_eq!(score(-0.000_001), "0.00");
+        assert_eq!(score(-0.25), "-0.25");
+    }
+
+    #[test]
+    fn an_aggregate_shows_what_it_was_made_from() {
+        let mut mean = Aggregate {
+            name: "mean",
+            value: 0.912,
+            interval: Some(Interval { low: 0.88, high: 0.94 }),
+            scored: 57,
+            not_applicable: 3,
+            unmeasured: 0,
+        };
+        assert_eq!(aggregate(&mean), "mean 0.912 [0.88, 0.94] over 57 of 60 (3 not applicable)");
+        mean.unmeasured = 2;
+        mean.interval = None;
+        assert_eq!(aggregate(&mean), "mean 0.912 over 57 of 62 (3 not applicable, 2 unmeasured)");
+        mean.interval = Some(Interval { low: 0.9081, high: 0.9152 });
+        assert!(aggregate(&mean).starts_with("mean 0.912 [0.908, 0.915] over"));
+    }
+
+    #[test]
+    fn a_command_survives_a_quote_in_a_name() {
+        assert_eq!(run_alone("t", "case::en::it's"), r"cargo test --test t -- --exact 'case::en::it'\''s'");
+    }
+
+    #[test]
+    fn lists_say_how_many_are_left_out() {
+        assert_eq!(listed(&["a", "b", "c"], 20), "a, b, c");
+        assert_eq!(listed(&["aaaa", "bbbb", "cccc"], 15), "aaaa and 2 more");
+        assert_eq!(listed(&["aaaaaaaaaaaaaaa", "b"], 19), "aaaaaaa…, b");
+        assert_eq!(listed::<&str>(&[], 8), "");
+    }
 }
