@@ -224,5 +224,3 @@ pub fn finish(metric: &dyn Metric, params: &Params, outcome: Outcome) -> Outcome
         Outcome::Scored { .. } | Outcome::NotApplicable { .. } | Outcome::Unmeasured { .. } => outcome,
     }
 }
-/// temp
-pub const METRICS: &[&'static dyn Metric] = retrieval::METRICS;
