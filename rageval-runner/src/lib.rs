@@ -5,6 +5,7 @@ pub mod judge;
 pub mod metric;
 pub mod model;
 pub mod system;
+pub mod text;
 
 pub use model::{Answer, RetrievedContext, Usage};
 

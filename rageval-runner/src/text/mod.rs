@@ -1,1 +1,17 @@
-//! Sentences, words and normal forms of English, Portuguese and Chinese text, and what one text says of another.
+//! Reads English, Portuguese and Chinese text: sentences, words, normal forms.
+//!
+//! Everything here is a pure function of its arguments. Other languages get the English rules, which for segmentation are those of
+//! Unicode's annex 29.
+
+pub mod language;
+pub mod normal;
+pub mod sentence;
+pub mod stem;
+pub mod stop;
+pub mod word;
+
+pub use language::guess_language;
+pub use normal::{answer_tokens, normalise};
+pub use sentence::{sentences, statements};
+pub use stop::content_words;
+pub use word::words;

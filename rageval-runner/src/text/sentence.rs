@@ -1,0 +1,444 @@
+//! Splits text into sentences without losing any of it.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::{normal::normalise, stop::is_stop_word};
+use crate::model::Language;
+
+/// How far around a boundary we look for the word before and after it: bounds the work on hostile input.
+const REACH: usize = 64;
+
+/// From this many characters on, a line without a full stop at its end is taken as wrapped, not as a heading.
+const WRAPPED: usize = 50;
+
+/// The sentences of a text in order, each with the white space that follows it: joined together they are the text again.
+///
+/// Unicode's annex 29 proposes boundaries; these rules then move or drop them. A full stop after an abbreviation (`Dr.`, `Sra.`,
+/// `p. ex.`, `No. 5`), an initial, or a list number ends nothing; one inside a number, an address or an e-mail neither. Closing quotes
+/// and brackets stay with the sentence they close, opening ones go to the next. `。！？` and `？！` end sentences without a space. A line
+/// break ends a list item, a heading, a table row, or a line with a full stop; inside a wrapped paragraph it ends nothing.
+/// An empty text has no sentences; one of white space alone is one sentence.
+pub fn sentences(text: &str, language: Language) -> Vec<&str> {
+    let mut out = Vec::new();
+    let mut start = 0;
+    for boundary in boundaries(text) {
+        if start < boundary && boundary < text.len() && ends_here(text, start, boundary, language) {
+            out.push(&text[start..boundary]);
+            start = boundary;
+        }
+    }
+    if start < text.len() {
+        out.push(&text[start..]);
+    }
+    out
+}
+
+/// The sentences that say something: trimmed, and without those that hold no letter or digit (rules, bare emoji, stray punctuation).
+///
+/// This is what judges are shown and what scores count.
+pub fn statements(text: &str, language: Language) -> Vec<&str> {
+    sentences(text, language)
+        .into_iter()
+        .map(str::trim)
+        .filter(|sentence| sentence.chars().any(char::is_alphanumeric))
+        .collect()
+}
+
+/// Every place where a sentence may end, ascending: annex 29's, and those it lacks or puts behind an opening quote.
+fn boundaries(text: &str) -> Vec<usize> {
+    let mut places = Vec::new();
+    for (at, piece) in text.split_sentence_bound_indices() {
+        places.extend(breaks_inside(piece).into_iter().map(|inside| at + inside));
+        let end = at + piece.len();
+        // Annex 29 counts an opening quote after a full stop as closing: `他走了。“好。”` would break behind it.
+        let trimmed = piece.trim_end_matches(is_opening);
+        places.push(if trimmed.len() < piece.len() && trimmed.trim_end_matches(is_closing).ends_with(is_full_stop) {
+            at + trimmed.len()
+        } else {
+            end
+        });
+    }
+    places.sort_unstable();
+    places
+}
+
+/// Breaks that annex 29 does not see: an ellipsis before a space and a capital or Han character, and a full stop before a number that a
+/// word in lower case follows (`Use version 2. 5 users did.`).
+fn breaks_inside(piece: &str) -> Vec<usize> {
+    let mut found = Vec::new();
+    for (at, mark) in piece.match_indices('…') {
+        let rest = piece[at + mark.len()..].trim_start_matches(is_closing);
+        let next = rest.trim_start_matches([' ', '\t', '\u{3000}']);
+        if next.len() < rest.len() && next.chars().next().is_some_and(|c| c.is_uppercase() || super::word::is_han(c)) {
+            found.push(piece.len() - next.len());
+        }
+    }
+    let number_next = |at: &usize| piece[*at..].starts_with(|c: char| c.is_ascii_digit());
+    found.extend(piece.match_indices(". ").map(|(at, mark)| at + mark.len()).filter(number_next));
+    found
+}
+
+/// Whether the sentence that began at `start` really ends at a proposed boundary.
+fn ends_here(text: &str, start: usize, boundary: usize, language: Language) -> bool {
+    let (before, after) = (&text[start..boundary], &text[boundary..]);
+    // White space stays with what it follows. Also keeps the work linear over long runs of it.
+    if after.starts_with(char::is_whitespace) {
+        return false;
+    }
+    let said = before.trim_end();
+    if said.is_empty() {
+        return false;
+    }
+    let gap = &before[said.len()..];
+    if gap.contains(['\n', '\r', '\u{2028}', '\u{2029}', '\u{85}']) {
+        return line_ends_sentence(said, gap, after, language);
+    }
+    // `；` and other marks never come here; what does is a full stop of some kind, with closing marks behind it.
+    let bare = said.trim_end_matches(is_closing);
+    let Some(mark) = bare.chars().next_back() else { return true };
+    if is_list_marker(text, start, said) {
+        return false;
+    }
+    let next = after.chars().next();
+    match mark {
+        '.' | '．' => !(bare.len() == said.len() && is_abbreviated(bare, after, language)),
+        '?' | '!' if gap.is_empty() => {
+            // `http://a.b/?q=1` and `a!=b`; but `好!下一句` and `Yes!No`.
+            !in_address(bare) && next.is_none_or(|c| c.is_uppercase() || super::word::is_han(c) || is_opening(c))
+        }
+        // `"Is it?" she asked.`
+        '?' | '!' if bare.len() < said.len() => !next.is_some_and(char::is_lowercase),
+        _ => true,
+    }
+}
+
+/// Whether a line break ends the sentence: always, unless both lines are one wrapped paragraph.
+fn line_ends_sentence(said: &str, gap: &str, after: &str, language: Language) -> bool {
+    if 1 < gap.matches('\n').count()
+        || said.trim_end_matches(is_closing).ends_with(|c| is_full_stop(c) || c == ':' || c == '：')
+    {
+        // An abbreviation at the end of a wrapped line.
+        return !(gap.matches('\n').count() == 1 && said.ends_with('.') && is_abbreviated(said, after, language));
+    }
+    let line_start = said.rfind(['\n', '\r']).map_or(0, |at| at + 1);
+    let line = said[line_start..].trim_start();
+    let next_line = after.trim_start();
+    if starts_block(next_line) || line.starts_with(['#', '|']) || line.ends_with('|') {
+        return true;
+    }
+    let Some(next) = next_line.chars().next() else { return true };
+    if line.ends_with([',', '，', '、', '(', '（', '-', '/']) || next.is_lowercase() {
+        return false;
+    }
+    if starts_block(line) {
+        return true;
+    }
+    let last_word = line.rsplit(char::is_whitespace).next().unwrap_or(line);
+    let hangs = last_word.len() <= REACH
+        && is_stop_word(&normalise(last_word), language)
+        && last_word.chars().all(char::is_lowercase);
+    !(hangs || WRAPPED <= line.chars().take(WRAPPED).count() && !super::word::is_han(next))
+}
+
+/// Whether a line begins a list item, a heading, a table row, a quotation or a fence.
+fn starts_block(line: &str) -> bool {
+    let mut chars = line.chars();
+    match chars.next() {
+        Some('#' | '|' | '>' | '•' | '·' | '●' | '○' | '▪' | '■' | '–' | '—' | '※' | '【') => true,
+        Some('-' | '*' | '+') => chars.next().is_none_or(|c| c.is_whitespace() || c == '-' || c == '*'),
+        Some('`') => line.starts_with("```"),
+        Some('(' | '（') => marker_length(chars.as_str()).is_some(),
+        Some('①'..='⑳') => true,
+        Some(_) => marker_length(line).is_some(),
+        None => false,
+    }
+}
+
+/// Length of `12.`, `3)`, `a)`, `iv.`, `三、` at the start of a line.
+fn marker_length(line: &str) -> Option<usize> {
+    // At most four letters or three Han characters stand before the mark: looking no further keeps this cheap on a line of any length.
+    let end =
+        line.char_indices().take(5).find(|(_, c)| matches!(c, '.' | ')' | '）' | '、' | '．')).map(|(at, _)| at)?;
+    let label = &line[..end];
+    let mark = line[end..].chars().next()?;
+    let after = line[end + mark.len_utf8()..].chars().next();
+    let is_number = label.chars().all(|c| c.is_ascii_digit()) && label.len() <= 3;
+    let is_letter = label.len() == 1 && label.chars().all(|c| c.is_ascii_alphabetic());
+    let is_roman = label.len() <= 4 && label.chars().all(|c| matches!(c, 'i' | 'v' | 'x' | 'I' | 'V' | 'X'));
+    let is_han = label.chars().count() <= 3 && label.chars().all(|c| "一二三四五六七八九十".contains(c));
+    let fits = match mark {
+        '、' => is_han || is_number,
+        '.' => (is_number || is_letter || is_roman) && after.is_none_or(char::is_whitespace),
+        _ => is_number || is_letter || is_roman || is_han,
+    };
+    (!label.is_empty() && fits).then_some(end + mark.len_utf8())
+}
+
+/// Whether all that was said since the sentence began is a list number at the start of a line: `1.`, `b.`, `- 2.`.
+fn is_list_marker(text: &str, start: usize, said: &str) -> bool {
+    let at_line_start =
+        text[..start].trim_end_matches([' ', '\t']).chars().next_back().is_none_or(|c| matches!(c, '\n' | '\r'));
+    let label = said
+        .trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '-' | '*' | '+' | '•' | '(' | '（' | '#' | '>'));
+    at_line_start && label.len() <= 8 && marker_length(label) == Some(label.len())
+}
+
+/// Whether the full stop at the end of `said` belongs to a shortened word, so that the sentence goes on with `after`.
+fn is_abbreviated(said: &str, after: &str, language: Language) -> bool {
+    let Some(head) = said.strip_suffix('.') else { return false };
+    let mut parts = tail(head).rsplit(char::is_whitespace);
+    let word = parts.next().unwrap_or_default().trim_start_matches(|c: char| !c.is_alphanumeric());
+    let before = parts.next().unwrap_or_default();
+    let next = first_word(after);
+    let starts_number = next.starts_with(|c: char| c.is_ascii_digit());
+    let next_lower = next.to_lowercase();
+    let next_is_function_word = is_stop_word(&next_lower, language)
+        || is_stop_word(&next_lower, Language::En)
+        || is_stop_word(&next_lower, Language::Pt);
+    let lower = word.to_lowercase();
+    if ALWAYS.contains(&lower.as_str()) {
+        return true;
+    }
+    if BEFORE_NUMBER.contains(&lower.as_str()) {
+        return starts_number;
+    }
+    if lower == "ex" && matches!(before, "p." | "por" | "P." | "(p.") {
+        return true;
+    }
+    if lower == "p" && next == "ex" {
+        return true;
+    }
+    // Words that also end sentences: the capital after them decides only when it is no sentence opener.
+    let is_name_part = SOMETIMES.contains(&lower.as_str())
+        || (word.contains('.') && word.split('.').all(|part| part.chars().count() == 1));
+    if is_name_part {
+        return !next.is_empty() && !next_is_function_word && !starts_number;
+    }
+    let is_initial =
+        word.chars().count() == 1 && word.chars().all(char::is_uppercase) && word.chars().all(char::is_alphabetic);
+    is_initial
+        && !next_is_function_word
+        && next.starts_with(char::is_uppercase)
+        && (before.is_empty() || before.starts_with(char::is_uppercase))
+}
+
+/// Whether the last word of a text is a web address or an e-mail.
+fn in_address(said: &str) -> bool {
+    let word = tail(said).rsplit(char::is_whitespace).next().unwrap_or_default();
+    word.contains("://") || word.starts_with("www.") || (word.contains('@') && word.contains('.'))
+}
+
+/// The last characters of a text, at most [`REACH`] bytes.
+fn tail(text: &str) -> &str {
+    let mut from = text.len().saturating_sub(REACH);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    &text[from..]
+}
+
+/// The first run of letters and digits after opening marks, at most [`REACH`] bytes of it.
+fn first_word(text: &str) -> &str {
+    let text = text.trim_start().trim_start_matches(|c: char| is_opening(c) || c == '"' || c == '\'');
+    let end = text.char_indices().find(|(at, c)| !c.is_alphanumeric() || REACH <= *at).map_or(text.len(), |(at, _)| at);
+    &text[..end]
+}
+
+fn is_full_stop(c: char) -> bool {
+    matches!(c, '.' | '!' | '?' | '。' | '！' | '？' | '…' | '．' | '｡' | '‼' | '⁇' | '⁈' | '⁉')
+}
+
+fn is_closing(c: char) -> bool {
+    matches!(
+        c,
+        '"' | '\''
+            | ')'
+            | ']'
+            | '}'
+            | '”'
+            | '’'
+            | '»'
+            | '›'
+            | '」'
+            | '』'
+            | '）'
+            | '】'
+            | '》'
+            | '〉'
+            | '］'
+            | '｝'
+            | '*'
+            | '_'
+    )
+}
+
+fn is_opening(c: char) -> bool {
+    matches!(
+        c,
+        '(' | '['
+            | '{'
+            | '“'
+            | '‘'
+            | '«'
+            | '‹'
+            | '「'
+            | '『'
+            | '（'
+            | '【'
+            | '《'
+            | '〈'
+            | '［'
+            | '｛'
+            | '„'
+            | '‚'
+    )
+}
+
+/// Titles and the like: a name or number always follows.
+const ALWAYS: &[&str] = &[
+    "dr", "dra", "drs", "mr", "mrs", "ms", "mx", "prof", "profa", "sr", "sra", "srta", "srs", "sras", "st", "sto",
+    "sta", "rev", "hon", "gen", "col", "capt", "cap", "lt", "sgt", "gov", "sen", "rep", "pres", "eng", "engª", "engº",
+    "arq", "adv", "exmo", "exma", "ilmo", "ilma", "dom", "pe", "e.g", "i.e", "cf", "vs", "v.s", "viz", "ca", "approx",
+    "aprox", "obs", "mt", "av", "ph.d", "tel", "n.º", "n.ª", "n.o", "al",
+];
+
+/// Short for something numbered, when a number follows; else a word at the end of a sentence (`No.`, `ten pp.`).
+const BEFORE_NUMBER: &[&str] = &[
+    "no", "nos", "nr", "nº", "nᵒ", "num", "núm", "fig", "figs", "tab", "eq", "eqs", "sec", "secs", "ch", "chap", "cap",
+    "vol", "vols", "art", "arts", "p", "pp", "pg", "pag", "pág", "págs", "ref", "refs", "v", "ver", "ed", "par",
+    "item", "c", "sect", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec", "fev",
+    "abr", "mai", "ago", "set", "out", "dez",
+];
+
+/// Ends that also end sentences.
+const SOMETIMES: &[&str] =
+    &["inc", "ltd", "ltda", "co", "corp", "jr", "bros", "cia", "dept", "univ", "a.m", "p.m", "u.s", "s.a"];
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Splits as marked: `|` stands where sentences part.
+    fn check(language: Language, marked: &[&str]) {
+        for marked in marked {
+            let expected: Vec<_> = marked.split('|').collect();
+            let text = expected.concat();
+            assert_eq!(sentences(&text, language), expected);
+        }
+    }
+
+    #[test]
+    fn english_sentences() {
+        check(
+            Language::En,
+            &[
+                "Hello there. |How are you? |Fine!",
+                "Dr. Smith met Mrs. Jones. |They spoke.",
+                "See Fig. 2.1 for details. |It is clear.",
+                "Order No. 5 is late. |No. |I mean it.",
+                "He lives in the U.S. and works. |She moved to the U.S. |The end.",
+                "The U.S. Senate voted.",
+                "Bring fruit, e.g. Apples or pears, i.e. Food.",
+                "We sell tea, coffee, etc. |Open at 9 a.m. |We close at 6 p.m. on Friday.",
+                "It costs $3.14. |Pay 1,234.56 now.",
+                "Wait... |Then go. |Or… |Maybe not.",
+                "\"Is it?\" she asked. |\"Yes.\" |He left.",
+                "He said (in 2010.) |Then he left.",
+                "Write to a.b@example.com. |See https://example.com/a.b?q=1&r=A. |Done.",
+                "Really?! |Yes!!! |No.",
+                "John F. Kennedy spoke. |J. Smith too.",
+                "Acme Inc. Holdings grew. |It was Acme Inc. |It fell.",
+                "Use version 2. |5 users did.",
+                "Smith et al. Showed it.",
+                "She has a Ph.D. Degree.",
+                "one",
+            ],
+        );
+    }
+
+    #[test]
+    fn portuguese_sentences() {
+        check(
+            Language::Pt,
+            &[
+                "O Sr. Silva e a Sra. Souza chegaram. |O Dr. João saiu.",
+                "A lei n.º 8.078 vale. |O art. 5º também.",
+                "Custa R$ 1.234,56. |Pague já!",
+                "Traga um documento, p. ex. RG ou CPF. |Obrigado.",
+                "Produtos, serviços, etc. |Veja a pág. 12.",
+                "O prazo é de 7 dias? |Sim! |Não…",
+                "A empresa Acme Ltda. |Ela cresceu.",
+                "Por quê?! |Não sei.",
+                "“Posso?” perguntou ele. |“Sim.” |Ele entrou.",
+            ],
+        );
+    }
+
+    #[test]
+    fn chinese_sentences() {
+        check(
+            Language::Zh,
+            &[
+                "退款需要5天。|请联系客服！|可以吗？",
+                "真的？！|是的。",
+                "他说：“好的。”|然后走了。",
+                "他走了。|“你好。”|她笑了。",
+                "价格是3.14元。|版本2.0可用。",
+                "（见第二页。）|完成。",
+                "「可以。」|『不行。』|好。",
+                "请访问https://example.com/?a=1。|谢谢。",
+                "好!|下一句?|是。",
+            ],
+        );
+    }
+
+    #[test]
+    fn lists_and_lines() {
+        check(
+            Language::En,
+            &[
+                "Steps:\n|1. Open the app.\n|2. Tap Pay.\n|3. Done",
+                "- First item\n|- Second item\n|- Third item. |With two sentences.",
+                "# Refunds\n|Refunds take 5 days.\n\n|Shipping\n|We ship daily.",
+                "This paragraph is wrapped by hand at some column and\ngoes on here. |Next.",
+                "The document was signed in the presence of the mayor\nJohn Smith of Dublin. |Next.",
+                "a) One\n|b) Two",
+                "Fees, taxes,\nDuties and more.\r\n|Done.",
+            ],
+        );
+        check(Language::Zh, &["步骤：\n|一、打开应用\n|二、点击支付\n|完成", "标题\n|正文从这里开始。"]);
+        assert_eq!(sentences("| a | b |\n| c | d |", Language::En), ["| a | b |\n", "| c | d |"]);
+    }
+
+    #[test]
+    fn statements_are_trimmed_and_say_something() {
+        assert_eq!(statements("Hi.  \n\n---\n\n 😀 \nBye. ", Language::En), ["Hi.", "Bye."]);
+        for empty in ["", "   ", "\n\n", "…", "---", "\u{202E}\u{202C}"] {
+            assert!(statements(empty, Language::En).is_empty(), "{empty:?}");
+        }
+    }
+
+    #[test]
+    fn hostile_text_takes_bounded_time() {
+        for piece in ["a. ", ".", "。", "\n", "1.", "Dr. ", "?\"", "…", "… A", "“", "- ", "x", "\u{202E}", "a,\n"]
+        {
+            let text = piece.repeat(400_000 / piece.len());
+            let begun = std::time::Instant::now();
+            assert_eq!(sentences(&text, Language::En).concat(), text);
+            assert!(begun.elapsed().as_secs() < 20, "{piece:?} took {:?}", begun.elapsed());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_is_lost(text in "(?s)([a-zA-Z0-9áõ。！？.!?…“”\"'「」()\n\r \\-*#|:,，、;]|Dr\\.|U\\.S\\.|退款|.){0,60}") {
+            for language in [Language::En, Language::Pt, Language::Zh] {
+                let parts = sentences(&text, language);
+                prop_assert!(parts.iter().all(|part| !part.is_empty()));
+                prop_assert_eq!(parts.concat(), text.as_str());
+            }
+        }
+    }
+}
