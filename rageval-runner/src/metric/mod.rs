@@ -15,7 +15,7 @@ pub mod refusal_correctness;
 pub mod retrieval;
 pub mod scoring;
 #[cfg(test)]
-mod trying;
+pub(crate) mod trying;
 
 use std::collections::BTreeMap;
 

@@ -136,8 +136,13 @@ impl Try {
 
     /// The outcome after negation, and how many requests were made. Panics when it asks for more than there are replies.
     pub(crate) fn run(&self) -> (Outcome, usize) {
-        let mut transcript = Transcript::default();
         let mut replies = self.replies.iter();
+        self.run_by(|request| replies.next().unwrap_or_else(|| panic!("no reply left for {request:?}")).clone())
+    }
+
+    /// The same with a judge.
+    pub(crate) fn run_by(&self, mut judge: impl FnMut(&JudgeRequest) -> Reply) -> (Outcome, usize) {
+        let mut transcript = Transcript::default();
         loop {
             match self.step(&transcript) {
                 Step::Done(outcome) => {
@@ -148,7 +153,8 @@ impl Try {
                     assert!(!requests.is_empty(), "an empty question never ends");
                     for request in requests {
                         assert_eq!(transcript.reply_to(&request), None, "it asked the same again");
-                        let reply = replies.next().unwrap_or_else(|| panic!("no reply left for {request:?}")).clone();
+                        let Request::Judge(asked) = &request;
+                        let reply = judge(asked);
                         transcript.exchanges.push(Exchange { request, reply });
                     }
                 }
