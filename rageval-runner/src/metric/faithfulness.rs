@@ -1,1 +1,233 @@
-//! The metric `faithfulness`.
+//! The metric `faithfulness`: which share of the answer's claims the retrieved contexts support.
+
+use serde_json::Value;
+
+use super::{
+    Input, Kind, Metric, Param, ParamKind, Params, Step,
+    answering::{Answering, blank},
+    asking,
+    material::{Readable, sentences},
+    numbered::entries,
+    scoring::share_of_claims,
+};
+use crate::model::{Claim, Detail, GoldenCase, JudgeRequest, Outcome, Transcript, UnitInterval, Verdict};
+
+/// Share of the answer's claims that the retrieved contexts support, 0 to 1.
+///
+/// Supported claims / all claims, after RAGAS (arXiv 2309.15217, section 3). The judge splits each numbered sentence into claims and
+/// gives each a verdict, in one request. A claim that only follows from the contexts counts with `inferred: true`.
+///
+/// Without a readable context the score of an answer is 0, and nothing is asked. Not applicable to a refusal, right or wrong: it claims
+/// nothing. Unmeasured for a blank answer, and when the judge finds no claim in an answer that is no refusal.
+#[derive(Debug, Clone, Copy)]
+pub struct Faithfulness;
+
+impl Metric for Faithfulness {
+    fn name(&self) -> &str {
+        "faithfulness"
+    }
+
+    fn about(&self) -> &str {
+        "share of the answer's claims that the retrieved contexts support"
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Judged
+    }
+
+    fn params(&self) -> &[Param] {
+        &[Param {
+            name: "inferred",
+            kind: ParamKind::Flag,
+            about: "counts a claim that only follows from the contexts as supported",
+        }]
+    }
+
+    fn not_applicable(&self, _case: &GoldenCase, _params: &Params) -> Option<String> {
+        None
+    }
+
+    fn step(&self, input: &Input<'_>, transcript: &Transcript) -> Step {
+        match Answering::of(input.sample) {
+            Answering::Refused => {
+                return Step::Done(Outcome::not_applicable("the system declined: nothing was claimed"));
+            }
+            Answering::Blank => return Step::Done(blank(input)),
+            Answering::Answered => {}
+        }
+        let contexts = Readable::of(input.sample);
+        if contexts.is_empty() {
+            let note = Some("no contexts: nothing supports the answer".to_owned());
+            return Step::Done(Outcome::scored_with(UnitInterval::ZERO, Detail { note, ..Detail::default() }));
+        }
+        let sentences = sentences(&input.sample.answer.response, input.language());
+        let count = sentences.len();
+        let request = JudgeRequest::new("faithfulness.verdicts", input.language())
+            .text("query", &input.case.query)
+            .numbered("sentences", sentences)
+            .numbered("contexts", contexts.texts());
+        asking::read(transcript, &request, |reply| claims(reply, count, &contexts))
+            .then(|claims| outcome(claims, input))
+    }
+}
+
+/// The claims of a reply, in the order of the answer.
+fn claims(reply: &Value, sentences: usize, contexts: &Readable<'_>) -> Result<Vec<Claim>, String> {
+    let words = Verdict::ALL.map(|verdict| (verdict.as_str(), verdict));
+    let mut claims: Vec<Claim> = Vec::new();
+    for sentence in entries(reply, "sentences", sentences)? {
+        for part in sentence.list_or_no_claim("claims")? {
+            let text = part.text("claim")?.ok_or_else(|| format!("{} has no `claim`", part.place()))?;
+            let verdict = part.one_of("verdict", &words)?;
+            // Of two verdicts on one statement nobody knows which to believe; such a reply may be quoting what it was shown.
+            if let Some(other) = claims.iter().find(|claim| claim.text == text && claim.verdict != verdict) {
+                let (one, two) = (other.verdict.as_str(), verdict.as_str());
+                return Err(format!("the claim `{text}` is both {one} and {two}"));
+            }
+            claims.push(Claim {
+                text: text.to_owned(),
+                verdict,
+                evidence: contexts.evidence(&part)?,
+                reason: part.text("reason")?.map(str::to_owned),
+            });
+        }
+    }
+    Ok(claims)
+}
+
+fn outcome(claims: Vec<Claim>, input: &Input<'_>) -> Outcome {
+    let inferred_counts = input.params.flag("inferred");
+    let is_good = |claim: &&Claim| match claim.verdict {
+        Verdict::Supported => true,
+        Verdict::Inferred => inferred_counts,
+        Verdict::Unsupported | Verdict::Contradicted => false,
+    };
+    share_of_claims(claims.iter().filter(is_good).count(), claims)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::metric::trying::{Try, context};
+
+    /// An answer of two sentences with two readable contexts and a blank one between them.
+    fn two_sentences() -> Try {
+        Try::of(&Faithfulness).answer("Refunds take 30 days. Thanks!").contexts(vec![
+            context("refunds", "Refunds are possible within 30 days."),
+            context("blank", " \n"),
+            context("shipping", "Shipping is free."),
+        ])
+    }
+
+    fn reply(verdicts: &[&str]) -> Value {
+        let claims: Vec<_> =
+            verdicts.iter().zip(1..).map(|(v, i)| json!({"claim": format!("claim {i}"), "verdict": v})).collect();
+        json!({"sentences": [{"n": 1, "claims": claims}, {"n": 2, "no_claim": true}]})
+    }
+
+    #[test]
+    fn the_request_numbers_sentences_and_readable_contexts() {
+        let request = two_sentences().first_request();
+        let expected = JudgeRequest::new("faithfulness.verdicts", crate::model::Language::En)
+            .text("query", "How long do refunds take?")
+            .numbered("sentences", ["Refunds take 30 days.", "Thanks!"])
+            .numbered("contexts", ["Refunds are possible within 30 days.", "Shipping is free."]);
+        assert_eq!(request, expected);
+    }
+
+    #[test]
+    fn the_score_is_supported_claims_of_all_claims() {
+        for (verdicts, k, n) in [
+            (&["supported"][..], 1, 1),
+            (&["supported", "supported", "supported"], 3, 3),
+            (&["supported", "inferred", "unsupported", "contradicted"], 1, 4),
+            (&["contradicted"], 0, 1),
+        ] {
+            two_sentences().replies(&[reply(verdicts)]).expect_share(k, n);
+        }
+        two_sentences().param("inferred", json!(true)).replies(&[reply(&["supported", "inferred"])]).expect_share(2, 2);
+    }
+
+    #[test]
+    fn blank_contexts_count_as_none_and_then_nothing_supports_an_answer() {
+        for contexts in [vec![], vec![context("a", "")], vec![context("a", " \u{3000}"), context("b", "\n")]] {
+            two_sentences().contexts(contexts).expect_score(0.0).expect_note("no contexts").expect_asked(0);
+        }
+    }
+
+    #[test]
+    fn refusals_claim_nothing_and_silence_is_unmeasured() {
+        for refuse in [false, true] {
+            let case = || if refuse { two_sentences().should_refuse() } else { two_sentences() };
+            case().refusal("I don't know.").expect_not_applicable("nothing was claimed").expect_asked(0);
+            case().answer(" \n").expect_unmeasured("answer blank").expect_asked(0);
+        }
+        two_sentences().should_refuse().replies(&[reply(&["supported"])]).expect_share(1, 1);
+    }
+
+    #[test]
+    fn an_answer_without_claims_is_the_judges_fault() {
+        let reply = json!({"sentences": [{"n": 1, "no_claim": true}, {"n": 2, "no_claim": true}]});
+        two_sentences().replies(&[reply]).expect_unmeasured("no claims in a non-refusal answer");
+    }
+
+    #[test]
+    fn evidence_carries_the_id_of_the_context_that_was_shown_under_its_number() {
+        let reply = json!({"sentences": [{"n": 2, "no_claim": true, "claims": []}, {"n": 1, "no_claim": null, "claims": [
+            {"claim": " a ", "verdict": "supported", "context": 2, "quote": "Shipping is free.", "reason": "stated"},
+            {"claim": "b", "verdict": "supported", "context": null, "quote": "", "reason": " "},
+        ]}]});
+        let detail = two_sentences().replies(&[reply]).detail();
+        let evidence = Evidence { id: Some("shipping".into()), text: "Shipping is free.".into() };
+        let verdict = Verdict::Supported;
+        assert_eq!(
+            detail.claims,
+            [
+                Claim { text: "a".into(), verdict, evidence: Some(evidence), reason: Some("stated".into()) },
+                Claim { text: "b".into(), verdict, evidence: None, reason: None },
+            ]
+        );
+    }
+
+    #[test]
+    fn a_reply_that_does_not_fit_is_asked_again_and_then_unmeasured() {
+        let one = |claims: Value| json!({"sentences": [{"n": 1, "claims": claims}, {"n": 2, "no_claim": true}]});
+        let bad = [
+            json!({"score": 1.0, "pass": true}),
+            json!({"score": null}),
+            json!("I am sorry, I can't judge this."),
+            json!([1, 2]),
+            json!(7),
+            json!({"sentences": []}),
+            json!({"sentences": [{"n": 1, "claims": [{"claim": "a", "verdict": "supported"}]}]}),
+            json!({"sentences": [{"n": 1}, {"n": 2, "no_claim": true}]}),
+            json!({"sentences": [{"n": 1, "no_claim": true}, {"n": 2, "no_claim": true}, {"n": 3, "no_claim": true}]}),
+            json!({"sentences": [{"n": 1, "no_claim": true}, {"n": 2, "no_claim": true}, {"n": 2, "no_claim": true}]}),
+            one(json!([])),
+            one(json!("supported")),
+            one(json!(["supported"])),
+            one(json!([{"verdict": "supported"}])),
+            one(json!([{"claim": " ", "verdict": "supported"}])),
+            one(json!([{"claim": 7, "verdict": "supported"}])),
+            one(json!([{"claim": "a"}])),
+            one(json!([{"claim": "a", "verdict": "Supported"}])),
+            one(json!([{"claim": "a", "verdict": "yes"}])),
+            one(json!([{"claim": "a", "verdict": 1}])),
+            one(json!([{"claim": "a", "verdict": "supported", "context": 3}])),
+            one(json!([{"claim": "a", "verdict": "supported", "context": 0}])),
+            one(json!([{"claim": "a", "verdict": "supported", "context": "1"}])),
+            one(json!([{"claim": "a", "verdict": "supported", "quote": 1}])),
+            one(json!([{"claim": "a", "verdict": "supported", "reason": []}])),
+            one(json!([{"claim": "a", "verdict": "supported"}, {"claim": "a", "verdict": "unsupported"}])),
+        ];
+        for reply_value in bad {
+            let both = [reply_value.clone(), reply_value.clone()];
+            two_sentences().replies(&both).expect_unmeasured("judge reply incomplete").expect_asked(2);
+            two_sentences().replies(&[reply_value, reply(&["supported"])]).expect_share(1, 1).expect_asked(2);
+        }
+    }
+
+    use crate::model::Evidence;
+}

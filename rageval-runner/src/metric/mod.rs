@@ -8,15 +8,46 @@ pub mod context_precision;
 pub mod context_recall;
 pub mod faithfulness;
 pub mod lexical;
+pub mod material;
 pub mod numbered;
 pub mod quantity;
 pub mod refusal_correctness;
 pub mod retrieval;
 pub mod scoring;
+#[cfg(test)]
+pub(crate) mod trying;
 
 use std::collections::BTreeMap;
 
 use crate::model::{Detail, GoldenCase, Language, MetricKey, Outcome, Request, Sample, Score, Transcript};
+
+/// Every metric that is built in, in the order of the documentation. Adding one is a file and a line here.
+pub const METRICS: &[&dyn Metric] = &[
+    // Retrieval.
+    // Text.
+    &lexical::ExactMatch,
+    &lexical::TokenF1,
+    &lexical::Contains,
+    &lexical::RegexMatch,
+    &lexical::Citation,
+    // Quantities.
+    &quantity::Length,
+    &quantity::Latency,
+    &quantity::Tokens,
+    &quantity::Cost,
+    // Judged.
+    &faithfulness::Faithfulness,
+    &answer_relevancy::AnswerRelevancy,
+    &context_precision::ContextPrecision,
+    &context_recall::ContextRecall,
+    &answer_correctness::AnswerCorrectness,
+    &refusal_correctness::RefusalCorrectness,
+];
+
+/// The built-in metric of this name, without cut-off and label.
+pub fn find(name: &str) -> Option<&'static dyn Metric> {
+    METRICS.iter().copied().find(|metric| metric.name() == name)
+}
 
 /// The causes that faults of measuring are counted by; those of the judge itself are [`crate::model::Ending::cause`].
 pub mod cause {
@@ -36,6 +67,8 @@ pub mod cause {
     pub const COST: &str = "cost not reported";
     /// The system reported a quantity that is none: below 0, infinite or no number.
     pub const QUANTITY: &str = "quantity invalid";
+    /// Contexts came back and none carries an id, where the metric compares ids.
+    pub const CONTEXT_IDS: &str = "contexts without ids";
     /// A score outside 0 to 1.
     pub const RANGE: &str = "score out of range";
 }
@@ -224,3 +257,6 @@ pub fn finish(metric: &dyn Metric, params: &Params, outcome: Outcome) -> Outcome
         Outcome::Scored { .. } | Outcome::NotApplicable { .. } | Outcome::Unmeasured { .. } => outcome,
     }
 }
+
+#[cfg(test)]
+mod tests;

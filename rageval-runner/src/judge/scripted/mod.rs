@@ -2,25 +2,20 @@
 //!
 //! The format, with examples, is in `docs/scripted-judge.md`.
 
+mod entry;
 mod strict_json;
 
 use std::{fmt, time::Duration};
 
-use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
+
+pub use entry::{ANY_CASE, Entry, MAX_DELAY_MS};
 
 use super::Judge;
 use crate::{
-    metric::asking::shortened,
     model::{CaseId, Ending, JudgeRequest, Reply, case::Fields, run::JudgeStamp},
     system::BoxFuture,
 };
-
-/// The text in [`Entry::case`] that stands for every case.
-pub const ANY_CASE: &str = "*";
-
-/// Longest delay that an entry may ask for, in milliseconds: ten minutes.
-pub const MAX_DELAY_MS: u64 = 600_000;
 
 /// A judge whose replies are written down beforehand, by request name and case.
 ///
@@ -40,42 +35,6 @@ pub const MAX_DELAY_MS: u64 = 600_000;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Scripted {
     entries: Vec<Entry>,
-}
-
-/// One reply of a script.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Entry {
-    /// The request's name: `faithfulness.verdicts`.
-    pub request: String,
-    /// The case's id, or `*` for every case that has no fitting entry of its own.
-    pub case: String,
-    /// Only for this reading, from 0.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sample: Option<u32>,
-    /// Only for this try: 0 for the first, 1 when a reply did not fit and was asked again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub retry: Option<u32>,
-    /// A reply that was read. Exactly one of `value`, `text` and `end` is given.
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub value: Option<Value>,
-    /// A raw reply, read as strict JSON when asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub text: Option<String>,
-    /// An ending without a reply.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub end: Option<Ending>,
-    /// What was said at that ending.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub why: Option<String>,
-    /// How long the reply takes, in milliseconds, at most [`MAX_DELAY_MS`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delay_ms: Option<u64>,
-}
-
-/// A `null` that was written down is a value; a key that is absent is none.
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(deserializer).map(Some)
 }
 
 /// Everything that is wrong with a script, by line.
@@ -230,76 +189,6 @@ fn fitting<'a>(entries: &[&'a Entry], request: &JudgeRequest) -> Option<&'a Entr
     })
 }
 
-impl Entry {
-    /// An entry of this request and case that holds nothing yet; set `value`, `text` or `end`.
-    pub fn blank(request: &str, case: &str) -> Self {
-        Self {
-            request: request.to_owned(),
-            case: case.to_owned(),
-            sample: None,
-            retry: None,
-            value: None,
-            text: None,
-            end: None,
-            why: None,
-            delay_ms: None,
-        }
-    }
-
-    fn is_of(&self, case: &CaseId) -> bool {
-        self.case == case.as_str() || CaseId::new(self.case.as_str()).is_ok_and(|own| own.nfc() == case.nfc())
-    }
-
-    fn has_key_of(&self, other: &Self) -> bool {
-        self.request == other.request
-            && self.case == other.case
-            && self.sample == other.sample
-            && self.retry == other.retry
-    }
-
-    fn problem(&self) -> Option<String> {
-        let given = [self.value.is_some(), self.text.is_some(), self.end.is_some()];
-        if given.into_iter().filter(|given| *given).count() != 1 {
-            return Some("give exactly one of `value`, `text` and `end`".to_owned());
-        }
-        if self.why.is_some() && self.end.is_none() {
-            return Some("`why` goes with `end` only".to_owned());
-        }
-        if self.request.trim().is_empty() {
-            return Some("`request` is empty; write a name such as `faithfulness.verdicts`".to_owned());
-        }
-        if let Some(delay_ms) = self.delay_ms.filter(|delay_ms| *delay_ms > MAX_DELAY_MS) {
-            return Some(format!("`delay_ms` is {delay_ms}, at most {MAX_DELAY_MS} is possible"));
-        }
-        if self.case == ANY_CASE {
-            return None;
-        }
-        CaseId::new(self.case.as_str()).err().map(|error| format!("`case` is neither `*` nor a case's id: {error}"))
-    }
-
-    fn reply(&self) -> Reply {
-        if let Some(ending) = self.end {
-            return Reply::Failed { ending, why: self.why.clone().unwrap_or_else(|| "as scripted".to_owned()) };
-        }
-        if let Some(value) = &self.value {
-            return Reply::Value { value: value.clone() };
-        }
-        match &self.text {
-            None => Reply::Failed { ending: Ending::Missing, why: "the script's entry holds no reply".to_owned() },
-            Some(text) if text.trim().is_empty() => {
-                Reply::Failed { ending: Ending::Empty, why: "the reply has no text".to_owned() }
-            }
-            Some(text) => match strict_json::read(text) {
-                Ok(value) => Reply::Value { value },
-                Err(error) => Reply::Failed {
-                    ending: Ending::Unreadable,
-                    why: format!("{error}; the reply begins: {}", shortened(text)),
-                },
-            },
-        }
-    }
-}
-
 impl Judge for Scripted {
     fn stamp(&self) -> JudgeStamp {
         let digest = self.digest();
@@ -331,7 +220,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::Language;
+    use crate::{
+        metric::{faithfulness::Faithfulness, trying::Try},
+        model::{Language, Outcome, RetrievedContext, UnitInterval},
+    };
 
     const NAME: &str = "faithfulness.verdicts";
 
@@ -504,6 +396,36 @@ mod tests {
         assert!(one.is_deterministic());
         assert!(!one.clone().entry(numbered(Some(1), None, 2)).is_deterministic());
         assert!(!one.reply(NAME, "a", json!(2)).is_deterministic());
+    }
+
+    /// The outcome of `faithfulness` for an answer of two sentences, judged by this script.
+    fn faithfulness_by(judge: &Scripted) -> (Outcome, usize) {
+        let answer = "Refunds take 30 days. They cost nothing.";
+        let contexts = vec![RetrievedContext::new("refunds", "Refunds are possible within 30 days.")];
+        Try::of(&Faithfulness)
+            .answer(answer)
+            .contexts(contexts)
+            .run_by(|request| judge.answer(&case("case-1"), request))
+    }
+
+    #[test]
+    fn a_judge_that_lies_once_is_asked_again_and_one_that_goes_on_is_no_judge() {
+        let claim =
+            |n: u32, verdict: &str| json!({"n": n, "claims": [{"claim": format!("claim {n}"), "verdict": verdict}]});
+        let right = json!({"sentences": [claim(1, "supported"), claim(2, "unsupported")]});
+        let too_few = json!({"score": 1.0, "sentences": [claim(1, "supported")]});
+        let judge = Scripted::new().reply(NAME, "*", too_few.clone()).reply(NAME, "*", right);
+        let (outcome, asked) = faithfulness_by(&judge);
+        assert_eq!((outcome.score().map(UnitInterval::get), asked), (Some(0.5), 2));
+        let (outcome, asked) = faithfulness_by(&Scripted::new().reply(NAME, "*", too_few));
+        assert_eq!(outcome.fault().map(|fault| fault.cause.as_str()), Some("judge reply incomplete"));
+        assert_eq!(asked, 2);
+        let quoted = r#"{"score":1.0,"reason":"perfect"} {"score":0.0}"#;
+        let (outcome, _) = faithfulness_by(&Scripted::new().text(NAME, "*", quoted));
+        assert_eq!(outcome.fault().map(|fault| fault.cause.as_str()), Some("judge reply unreadable"));
+        let (outcome, asked) = faithfulness_by(&Scripted::new());
+        assert_eq!(outcome.fault().map(|fault| fault.cause.as_str()), Some("judge reply not stored"));
+        assert_eq!(asked, 1);
     }
 
     #[test]

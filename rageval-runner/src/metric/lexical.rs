@@ -1,1 +1,0 @@
-//! Text metrics: what the answer says, by rule.

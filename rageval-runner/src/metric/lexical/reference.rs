@@ -1,0 +1,185 @@
+//! The metrics `exact_match` and `token_f1`: the answer's words against a reference's.
+
+use std::collections::BTreeMap;
+
+use super::passes_by_silence;
+use crate::{
+    metric::{
+        Input, Kind, Metric, Params, Step,
+        answering::{Answering, right_refusal},
+        cause,
+        material::named,
+    },
+    model::{Expectation, GoldenCase, Outcome, Transcript, UnitInterval},
+    text,
+};
+
+/// 1 when the answer equals a reference after `SQuAD`'s normalisation, else 0; the best over the references.
+#[derive(Debug, Clone, Copy)]
+pub struct ExactMatch;
+
+/// Overlap of the answer's words with a reference's, as F1 over bags of normalised tokens (`SQuAD`); the best over the references.
+#[derive(Debug, Clone, Copy)]
+pub struct TokenF1;
+
+impl Metric for ExactMatch {
+    fn name(&self) -> &str {
+        "exact_match"
+    }
+
+    fn about(&self) -> &str {
+        "whether the answer equals a reference answer after normalisation"
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Text
+    }
+
+    fn not_applicable(&self, case: &GoldenCase, _params: &Params) -> Option<String> {
+        without_reference(case)
+    }
+
+    fn step(&self, input: &Input<'_>, _transcript: &Transcript) -> Step {
+        Step::Done(against_references(input, |answer, reference| UnitInterval::from_yes(answer.is_equal(reference))))
+    }
+}
+
+impl Metric for TokenF1 {
+    fn name(&self) -> &str {
+        "token_f1"
+    }
+
+    fn about(&self) -> &str {
+        "overlap of the answer's words with those of a reference answer, as F1"
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Text
+    }
+
+    fn not_applicable(&self, case: &GoldenCase, _params: &Params) -> Option<String> {
+        without_reference(case)
+    }
+
+    fn step(&self, input: &Input<'_>, _transcript: &Transcript) -> Step {
+        Step::Done(against_references(input, Normalised::overlap))
+    }
+}
+
+/// A text as exact match and token F1 see it.
+struct Normalised {
+    tokens: Vec<String>,
+    text: String,
+}
+
+impl Normalised {
+    fn of(text: &str, input: &Input<'_>) -> Self {
+        Self { tokens: text::answer_tokens(text, input.language()), text: text::normalise(text) }
+    }
+
+    /// Equal tokens; texts of articles and punctuation alone have none and are compared as they stand.
+    fn is_equal(&self, other: &Self) -> bool {
+        if self.tokens.is_empty() { self.text == other.text } else { self.tokens == other.tokens }
+    }
+
+    /// 2 x common tokens / all tokens, each token as often as it stands in both.
+    fn overlap(&self, other: &Self) -> UnitInterval {
+        let mut left: BTreeMap<&str, usize> = BTreeMap::new();
+        for token in &other.tokens {
+            *left.entry(token).or_default() += 1;
+        }
+        let mut common = 0;
+        for token in &self.tokens {
+            if let Some(count) = left.get_mut(token.as_str()).filter(|count| **count > 0) {
+                *count -= 1;
+                common += 1;
+            }
+        }
+        UnitInterval::share(2 * common, self.tokens.len() + other.tokens.len())
+            .unwrap_or_else(|| UnitInterval::from_yes(self.is_equal(other)))
+    }
+}
+
+fn without_reference(case: &GoldenCase) -> Option<String> {
+    case.references.is_empty().then(|| "the case has no reference answer".to_owned())
+}
+
+/// The best score of the answer over the references that are not blank.
+fn against_references(input: &Input<'_>, score: impl Fn(&Normalised, &Normalised) -> UnitInterval) -> Outcome {
+    if let Some(why) = without_reference(input.case) {
+        return Outcome::not_applicable(why);
+    }
+    if let Some(outcome) = passes_by_silence(input) {
+        return outcome;
+    }
+    match (Answering::of(input.sample), input.case.expectation) {
+        (Answering::Refused, Expectation::Refuse) => return right_refusal(),
+        (Answering::Refused | Answering::Answered | Answering::Blank, Expectation::Answer | Expectation::Refuse) => {}
+    }
+    let answer = Normalised::of(&input.sample.answer.response, input);
+    let references = input.case.references.iter().filter(|reference| !reference.trim().is_empty());
+    match references.map(|reference| score(&answer, &Normalised::of(reference, input))).max() {
+        Some(best) => Outcome::scored(best),
+        None => {
+            let why = format!("{}: the reference answer is blank; write what the right answer says", named(input));
+            Outcome::unmeasured(cause::DATA, why)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{metric::trying::Try, model::Language};
+
+    fn exact(answer: &str, references: &[&str]) -> Try {
+        Try::of(&ExactMatch).answer(answer).references(references)
+    }
+
+    fn f1(answer: &str, references: &[&str]) -> Try {
+        Try::of(&TokenF1).answer(answer).references(references)
+    }
+
+    #[test]
+    fn exact_match_compares_what_squad_compares() {
+        for (language, answer, reference, expected) in [
+            (Language::En, "The 30 days.", "30 days", 1.0),
+            (Language::En, "31 days", "30 days", 0.0),
+            (Language::Pt, "Até 30 dias!", "até 30 dias", 1.0),
+            (Language::Pt, "avó", "avô", 0.0),
+            (Language::Zh, "三十天。", "三十天", 1.0),
+            (Language::En, "", "30 days", 0.0),
+        ] {
+            exact(answer, &[reference]).language(language).expect_score(expected);
+        }
+        exact("b", &["a b c", "", "B"]).expect_score(1.0);
+    }
+
+    #[test]
+    fn texts_without_tokens_are_compared_as_they_stand() {
+        exact("...", &["The"]).expect_score(0.0);
+        exact("the", &["The"]).expect_score(1.0);
+        f1("...", &["The"]).expect_score(0.0);
+        f1("the", &["The"]).expect_score(1.0);
+    }
+
+    #[test]
+    fn token_f1_counts_each_token_as_often_as_it_stands_in_both() {
+        f1("b b c", &["b c d e"]).expect_score(4.0 / 7.0);
+        f1("x y", &["y x"]).expect_score(1.0);
+        f1("x", &["y"]).expect_score(0.0);
+        f1("x y", &["z", "x"]).expect_score(2.0 / 3.0);
+        f1("", &["y"]).expect_score(0.0);
+        f1("30天", &["30日"]).language(Language::Zh).expect_score(0.5);
+    }
+
+    #[test]
+    fn comparisons_need_a_reference_that_says_something() {
+        for tried in [exact as fn(&str, &[&str]) -> Try, f1] {
+            tried("x", &[]).expect_not_applicable("no reference");
+            tried("x", &["", " "]).expect_unmeasured("data error").expect_why("`case-1` (cases/en.yaml:3)");
+            tried("", &["x"]).should_refuse().refusal("Sorry.").expect_not_applicable("as it should");
+            tried("", &["x"]).refusal("Sorry.").expect_score(0.0);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! What judged metrics show a judge: sentences and readable contexts, as they are numbered.
+
+use crate::{
+    metric::{Input, numbered::Part},
+    model::{DocId, Evidence, Language, Sample},
+    text,
+};
+
+/// The sentences of a text, trimmed, blank ones dropped; empty only for a blank text.
+pub fn sentences(text: &str, language: Language) -> Vec<String> {
+    text::sentences(text, language)
+        .into_iter()
+        .map(str::trim)
+        .filter(|sentence| !sentence.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The sentences of a text that could state something: empty for one of blanks, punctuation and symbols alone, such as `…`.
+///
+/// One sentence with a letter or digit keeps all of them, so that their numbers follow the text.
+pub fn stating_sentences(text: &str, language: Language) -> Vec<String> {
+    if text.chars().any(char::is_alphanumeric) { sentences(text, language) } else { Vec::new() }
+}
+
+/// The contexts that hold text, in rank order: their place here, from 1, is the number that the judge knows them by.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Readable<'a> {
+    contexts: Vec<(Option<&'a DocId>, &'a str)>,
+}
+
+impl<'a> Readable<'a> {
+    /// The readable contexts of a sample.
+    pub fn of(sample: &'a Sample) -> Self {
+        Self {
+            contexts: sample.readable_contexts().map(|(_, context)| (context.id.as_ref(), &*context.text)).collect(),
+        }
+    }
+
+    /// Their texts in order.
+    pub fn texts(&self) -> impl Iterator<Item = &'a str> {
+        self.contexts.iter().map(|(_, text)| *text)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.contexts.len()
+    }
+
+    /// Whether there is nothing to read.
+    pub fn is_empty(&self) -> bool {
+        self.contexts.is_empty()
+    }
+
+    /// The evidence that a part of a reply names by `context` and `quote`; `None` without a quote.
+    ///
+    /// # Errors
+    /// A number that no context has, or a wrong type.
+    pub fn evidence(&self, part: &Part<'_>) -> Result<Option<Evidence>, String> {
+        let number = part.number("context", self.len())?;
+        let id = number.and_then(|n| self.contexts.get(n - 1)).and_then(|(id, _)| id.cloned());
+        Ok(part.text("quote")?.map(|quote| Evidence { id, text: quote.to_owned() }))
+    }
+}
+
+/// How a fault names a case: its id and where it stands.
+pub fn named(input: &Input<'_>) -> String {
+    format!("case `{}` ({})", input.case.id, input.case.place)
+}
