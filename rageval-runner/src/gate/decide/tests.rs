@@ -2,7 +2,7 @@ use super::*;
 use crate::{
     gate::{
         fixture::{World, golden, id, scored, slice, unit},
-        rule::{Bottom10Rule, MeanRule, PassRateRule, SetRules, SliceField},
+        rule::{Bottom10Rule, DecisionRule, MeanRule, PassRateRule, SetRules, SliceField},
     },
     model::{Outcome, Place},
 };
