@@ -159,7 +159,10 @@ impl Evidence<'_> {
             min,
             |scores| tail(scores, which),
             |found| {
-                found.text.facts.extend(tail_fact(&tally));
+                found.text.facts.extend(tally.lowest_decile().map(|quantile| aggregate(&quantile)));
+                let size = stats::decile_size(tally.scored.len());
+                let mean = tally.lowest_decile_mean().map(|mean| format!("tail mean {}", score(mean.value)));
+                found.text.facts.extend(mean.map(|mean| format!("{mean} of the lowest {size}")));
                 self.name_lowest(found, &tally, stats::decile_size(tally.scored.len()));
             },
         )
@@ -301,15 +304,6 @@ fn tail_name(which: TailStatistic) -> &'static str {
         TailStatistic::Quantile => "bottom10 quantile",
         TailStatistic::TailMean => "bottom10 tail mean",
     }
-}
-
-/// Both statistics of the worst tenth, whichever decides.
-fn tail_fact(tally: &Tally) -> Option<String> {
-    let scores = tally.scores();
-    let (quantile, mean) = (stats::lowest_decile(&scores)?, stats::lowest_decile_mean(&scores)?);
-    let size = stats::decile_size(scores.len());
-    let over = aggregate(&tally.aggregate("tail mean", mean, None));
-    Some(format!("quantile {}, {over}; the tail is {size} of {}", score(quantile), scores.len()))
 }
 
 #[cfg(test)]

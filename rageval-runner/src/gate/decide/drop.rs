@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     model::{CaseId, MetricKey, run::Ruling},
-    report::console::text::{against, bar, score},
+    report::console::text::{against, bar, interval_text, score},
     stats,
 };
 
@@ -45,14 +45,23 @@ impl Evidence<'_> {
         let mut found = self.found(judged.ruling, headline);
         (found.statistic, found.threshold, found.n) = (judged.drop, Some(max_drop), Some(pairs.scored.len()));
         let numbers = pairs.with(Holes::LeftOut);
+        let differences = drops(&numbers);
+        if !judged.ruling.is_red() {
+            let few = self.few(pairs.scored.len());
+            let seen = detectable(&differences, tests).map(|seen| format!("; {seen}")).unwrap_or_default();
+            found.text.headline =
+                format!("{}, over {} paired cases{few}{seen}", found.text.headline, pairs.scored.len());
+            return found;
+        }
+        let drop = self.interval_of_drop(&numbers);
         found.text.facts.push(format!(
-            "mean {} -> {} over {} paired cases{}",
+            "mean {} -> {}{drop} over {} paired cases{}",
             mean_text(numbers.iter().map(|(_, before, _)| *before)),
             mean_text(numbers.iter().map(|(_, _, now)| *now)),
             pairs.scored.len(),
-            self.not_compared(&pairs)
+            self.few(pairs.scored.len())
         ));
-        let differences = drops(&numbers);
+        found.text.facts.extend(not_compared(&pairs));
         found.text.facts.push(spread_fact(&differences, tests));
         found.text.facts.extend(stats::standardised_mean(&differences).map(|effect| {
             format!("effect size {effect:.2}, Wilcoxon p {:.4}; neither decides", stats::wilcoxon(&differences))
@@ -92,9 +101,27 @@ impl Evidence<'_> {
         );
         let mut found = self.found(ruling, headline);
         (found.statistic, found.threshold, found.n) = (Some(value), Some(max_drop), Some(pairs.scored.len()));
-        found.text.facts.push(format!("over {} paired cases{}", pairs.scored.len(), self.not_compared(&pairs)));
+        if !ruling.is_red() {
+            return found;
+        }
+        found.text.facts.push(format!("over {} paired cases{}", pairs.scored.len(), self.few(pairs.scored.len())));
+        found.text.facts.extend(not_compared(&pairs));
         self.name_dropped(&mut found, &pairs);
         found
+    }
+
+    /// The interval of a drop, in words; empty without spread.
+    fn interval_of_drop(&self, pairs: &[(CaseId, f64, f64)]) -> String {
+        stats::mean_interval(&self.clusters(pairs), self.basis.seed)
+            .map(|interval| format!(", drop in {} (95%),", interval_text(&interval)))
+            .unwrap_or_default()
+    }
+
+    /// The drops of these pairs in clusters of one document each.
+    fn clusters(&self, pairs: &[(CaseId, f64, f64)]) -> Vec<stats::Cluster> {
+        let cases = pairs.iter().map(|(case, _, _)| case.clone());
+        let numbers: Vec<_> = cases.zip(drops(pairs)).collect();
+        tally::clusters(&numbers, self.set)
     }
 
     /// Decides a drop of the mean by one of the three rules.
@@ -118,22 +145,17 @@ impl Evidence<'_> {
         let holds = holds_drop(drop, max_drop);
         match rule {
             DecisionRule::Point => judged(if holds { Ruling::Pass } else { Ruling::Fail }, said),
-            DecisionRule::NonInferior => {
-                let cases = pairs.iter().map(|(case, _, _)| case.clone());
-                let numbers: Vec<_> = cases.zip(differences).collect();
-                let clusters = tally::clusters(&numbers, self.set);
-                match stats::mean_upper_limit(&clusters, self.basis.seed) {
-                    Some(limit) => {
-                        let ruling = if holds_drop(limit, max_drop) { Ruling::Pass } else { Ruling::Fail };
-                        let limit = against(limit, max_drop);
-                        judged(
-                            ruling,
-                            format!("mean drop {}, upper limit {limit} (95%), max_drop {}", score(drop), bar(max_drop)),
-                        )
-                    }
-                    None => judged(Ruling::Undecided, format!("{said}: one case, or one document, has no upper limit")),
+            DecisionRule::NonInferior => match stats::mean_upper_limit(&self.clusters(pairs), self.basis.seed) {
+                Some(limit) => {
+                    let ruling = if holds_drop(limit, max_drop) { Ruling::Pass } else { Ruling::Fail };
+                    let limit = against(limit, max_drop);
+                    judged(
+                        ruling,
+                        format!("mean drop {}, upper limit {limit} (95%), max_drop {}", score(drop), bar(max_drop)),
+                    )
                 }
-            }
+                None => judged(Ruling::Undecided, format!("{said}: one case, or one document, has no upper limit")),
+            },
             DecisionRule::Confident if holds => judged(Ruling::Pass, said),
             DecisionRule::Confident => {
                 let changed = differences.iter().filter(|difference| **difference != 0.0).count();
@@ -198,15 +220,6 @@ impl Evidence<'_> {
         self.name_cases(found, "the largest drops", &cases);
         found.text.accept = "cargo rageval baseline accept RUN --reason WHY".to_owned();
     }
-
-    /// What to know of the pairs beside their number: which cases are not compared, and whether they are few.
-    fn not_compared(&self, pairs: &Pairs) -> String {
-        let counts = [(pairs.new, "new"), (pairs.changed, "changed"), (pairs.not_applicable, "without two scores")];
-        let words: Vec<String> =
-            counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
-        let words = if words.is_empty() { String::new() } else { format!(" (not compared: {})", words.join(", ")) };
-        format!("{words}{}", self.few(pairs.scored.len()))
-    }
 }
 
 /// What one of the three rules says of a drop.
@@ -221,11 +234,25 @@ fn spread_fact(differences: &[f64], tests: &DropTests) -> String {
     let worse = differences.iter().filter(|difference| **difference > 0.0).count();
     let better = differences.iter().filter(|difference| **difference < 0.0).count();
     let counts = format!("{worse} worse, {better} better, {} equal", differences.len() - worse - better);
-    let alpha = ALPHA / tests.len().max(1) as f64;
-    match stats::minimum_detectable_mean(differences, alpha) {
-        Some(drop) => format!("{counts}; a true drop of {} would show here 8 times in 10", score(drop)),
+    match detectable(differences, tests) {
+        Some(seen) => format!("{counts}; {seen}"),
         None => counts,
     }
+}
+
+/// The smallest true drop that this many cases would show, in words; `None` without spread.
+fn detectable(differences: &[f64], tests: &DropTests) -> Option<String> {
+    let alpha = ALPHA / tests.len().max(1) as f64;
+    let drop = stats::minimum_detectable_mean(differences, alpha)?;
+    Some(format!("a true drop of {} would show 8 times in 10", score(drop)))
+}
+
+/// Which cases are not compared, in words; `None` when all are.
+fn not_compared(pairs: &Pairs) -> Option<String> {
+    let counts = [(pairs.new, "new"), (pairs.changed, "changed"), (pairs.not_applicable, "without two scores")];
+    let words: Vec<String> =
+        counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    (!words.is_empty()).then(|| format!("not compared: {}", words.join(", ")))
 }
 
 /// A mean in words; a dash of nothing.
