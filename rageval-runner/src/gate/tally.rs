@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::rule::Rules;
 use crate::{
-    model::{CaseId, GoldenSet, MetricKey, Outcome, Record, Taken, Unmeasured},
+    model::{CaseId, GoldenSet, MetricKey, Outcome, Record, Taken, UnitInterval, Unmeasured},
     stats::{self, Cluster, Interval},
 };
 
@@ -68,6 +68,21 @@ impl Tally {
         let passed = self.scored.iter().filter(|(_, score)| super::holds_min(*score, of)).count();
         let interval = stats::wilson(passed, self.scored.len())?;
         Some(self.aggregate("pass rate", passed as f64 / self.scored.len() as f64, Some(interval)))
+    }
+
+    /// The ceil(0.10 n)-th lowest score with its interval by order statistics; an end that the cases do not bound is that of all scores.
+    pub fn lowest_decile(&self) -> Option<Aggregate> {
+        let scores = self.scores();
+        let value = stats::lowest_decile(&scores)?;
+        let (low, high) = stats::lowest_decile_limits(&scores);
+        let (zero, one) = (UnitInterval::ZERO.get(), UnitInterval::ONE.get());
+        let interval = Interval { low: low.unwrap_or(zero), high: high.unwrap_or(one) };
+        Some(self.aggregate("quantile", value, Some(interval)))
+    }
+
+    /// The mean of the ceil(0.10 n) lowest scores; without interval, which a bootstrap of so few does not give.
+    pub fn lowest_decile_mean(&self) -> Option<Aggregate> {
+        Some(self.aggregate("tail mean", stats::lowest_decile_mean(&self.scores())?, None))
     }
 
     /// A number over these cases with what it was made from.

@@ -12,7 +12,7 @@ pub use bootstrap::{Cluster, mean_interval, mean_upper_limit};
 pub use multiple::holm;
 pub use paired::{mcnemar, minimum_detectable_mean, sign_flip, standardised_mean, wilcoxon};
 pub use proportion::wilson;
-pub use tail::{decile_size, lowest_decile, lowest_decile_mean};
+pub use tail::{decile_size, lowest_decile, lowest_decile_limits, lowest_decile_mean};
 
 /// Two limits, the lower first.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -2,7 +2,7 @@ use super::*;
 use crate::{
     gate::{
         fixture::{World, golden, id, scored, slice, unit},
-        rule::{Bottom10Rule, MeanRule, PassRateRule, SetRules, SliceField},
+        rule::{Bottom10Rule, DecisionRule, MeanRule, PassRateRule, SetRules, SliceField},
     },
     model::{Outcome, Place},
 };
@@ -362,7 +362,8 @@ fn a_failing_worst_tenth_names_the_cases_in_it() {
         "gate::recall@5::bottom10",
         &[
             "failed      bottom10 quantile 0.30, min 0.50",
-            "            quantile 0.30, tail mean 0.150 over 20 of 20; the tail is 2 of 20",
+            "            quantile 0.300 [0.00, 1.00] over 20 of 20",
+            "            tail mean 0.15 of the lowest 2",
             "cases       the lowest 2 of 20; red as cases: 1 of these 2",
             "            0.00 c18 (red) cases/en.yaml:28",
             "            0.30 c19 cases/en.yaml:29",
@@ -385,8 +386,9 @@ fn a_failing_drop_shows_what_changed() {
         JUDGED_DROP,
         &[
             "failed      mean drop 0.08, max_drop 0.02, p 0.0003 (0.0003 among the run's gates)",
-            "            mean 0.90 -> 0.82 over 60 paired cases (not compared: 1 new)",
-            "            12 worse, 0 better, 48 equal; a true drop of 0.066 would show here 8 times in 10",
+            "            mean 0.90 -> 0.82, drop in [0.05, 0.13] (95%), over 60 paired cases",
+            "            not compared: 1 new",
+            "            12 worse, 0 better, 48 equal; a true drop of 0.066 would show 8 times in 10",
             "            effect size 0.50, Wilcoxon p 0.0003; neither decides",
             "cases       the largest drops; red as cases: 0 of these 10",
             "            0.90 -> 0.50 c00 cases/en.yaml:10",

@@ -3,7 +3,7 @@
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use crate::gate::tally::Aggregate;
+use crate::{gate::tally::Aggregate, stats::Interval};
 
 /// Columns of a line.
 pub const COLUMNS: usize = 100;
@@ -165,17 +165,16 @@ fn at_least_two_decimals(mut text: String) -> String {
     text
 }
 
+/// An interval in two decimals, three where two would show no width: `[0.88, 0.94]`.
+pub fn interval_text(interval: &Interval) -> String {
+    let decimals = if interval.high - interval.low < 0.02 { 3 } else { 2 };
+    format!("[{:.decimals$}, {:.decimals$}]", interval.low, interval.high)
+}
+
 /// An aggregate with what it was made from: `mean 0.912 [0.88, 0.94] over 57 of 60 (3 not applicable)`.
 pub fn aggregate(aggregate: &Aggregate) -> String {
     let Aggregate { name, value, interval, scored, not_applicable, unmeasured } = aggregate;
-    let interval = match interval {
-        // Two decimals, three where two would show no width.
-        Some(interval) if interval.high - interval.low < 0.02 => {
-            format!(" [{:.3}, {:.3}]", interval.low, interval.high)
-        }
-        Some(interval) => format!(" [{:.2}, {:.2}]", interval.low, interval.high),
-        None => String::new(),
-    };
+    let interval = interval.as_ref().map(|limits| format!(" {}", interval_text(limits))).unwrap_or_default();
     let total = scored + not_applicable + unmeasured;
     let left_out: Vec<String> = [(not_applicable, "not applicable"), (unmeasured, "unmeasured")]
         .into_iter()
@@ -189,7 +188,6 @@ pub fn aggregate(aggregate: &Aggregate) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::Interval;
 
     #[test]
     fn terminal_sequences_are_dropped_whole() {
