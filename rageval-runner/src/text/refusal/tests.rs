@@ -78,6 +78,7 @@ fn english_refusals_are_told_from_answers() {
             "Nobody knows the exact date, but historians place it around 1200.",
             "Unfortunately, personalised products cannot be returned.",
             "Please contact support to cancel your order.",
+            "As an AI model, I do not have access to live data. However, according to the BBC, the series airs in 2021.",
             "Paris",
         ],
     );
@@ -208,6 +209,7 @@ fn chinese_refusals_are_told_from_answers() {
             "周末客服不提供电话支持。",
             "是的，可以续借一次。",
             "没有，本店不提供礼品包装。",
+            "显微技术用来观察不在肉眼分辨率范围内的物体。",
             "北京",
         ],
     );
