@@ -20,7 +20,7 @@ use crate::{
         Ending, Exchange, GoldenCase, MetricKey, Outcome, Record, Reply, Request, Sample, Taken, Transcript, Unmeasured,
     },
     store::slots::Limit,
-    system::{Asked, Question, RagSystem, cause},
+    system::{Asked, Latency, Question, RagSystem, cause},
     text,
 };
 
@@ -118,11 +118,15 @@ impl Evaluation {
             Ok(Ok(Err(panic))) => return Err(Unmeasured::new(cause::PANIC, panic)),
             Ok(Ok(Ok(Ok(answered)))) => answered,
         };
-        let Asked { answer, latency_ms } = answered?;
-        let latency_ms = latency_ms.unwrap_or_else(|| started.elapsed().as_secs_f64() * 1000.0);
+        let Asked { answer, latency } = answered?;
+        let latency_ms = match latency {
+            Latency::Stated(ms) => Some(ms),
+            Latency::Measured => Some(started.elapsed().as_secs_f64() * 1000.0),
+            Latency::Unknown => None,
+        };
         let is_refusal = match answer.refused {
             Some(flag) => flag,
-            None => text::refusal::is_refusal(&answer.response, case.language),
+            None => text::is_refusal(&answer.response, case.language),
         };
         Ok(Sample { answer, is_refusal, latency_ms })
     }

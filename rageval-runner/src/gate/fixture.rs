@@ -93,7 +93,7 @@ impl World {
     }
 
     fn record(case: &GoldenCase, metric: &str, outcome: Outcome) -> Record {
-        let sample = Sample { answer: Answer::new("That about it."), is_refusal: false, latency_ms: 1.0 };
+        let sample = Sample { answer: Answer::new("That about it."), is_refusal: false, latency_ms: Some(1.0) };
         Record {
             case: case.id.clone(),
             digest: case.digest(),

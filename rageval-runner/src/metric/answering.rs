@@ -58,7 +58,7 @@ mod tests {
 
     fn amounts_to(text: &str, refused: Option<bool>, is_refusal: bool) -> Answering {
         let answer = Answer { response: text.to_owned(), refused, ..Answer::default() };
-        Answering::of(&Sample { answer, is_refusal, latency_ms: 0.0 })
+        Answering::of(&Sample { answer, is_refusal, latency_ms: Some(0.0) })
     }
 
     #[test]

@@ -6,6 +6,7 @@ pub mod answering;
 pub mod asking;
 pub mod context_precision;
 pub mod context_recall;
+mod custom;
 pub mod faithfulness;
 pub mod lexical;
 pub mod material;
@@ -19,11 +20,21 @@ pub(crate) mod trying;
 
 use std::collections::BTreeMap;
 
+pub use custom::FnMetric;
+
 use crate::model::{Detail, GoldenCase, Language, MetricKey, Outcome, Request, Sample, Score, Transcript};
 
 /// Every metric that is built in, in the order of the documentation. Adding one is a file and a line here.
 pub const METRICS: &[&dyn Metric] = &[
     // Retrieval.
+    &retrieval::Measure::HitRate,
+    &retrieval::Measure::Recall,
+    &retrieval::Measure::Precision,
+    &retrieval::Measure::F1,
+    &retrieval::Measure::Mrr,
+    &retrieval::Measure::Map,
+    &retrieval::Measure::RPrecision,
+    &retrieval::Measure::Ndcg,
     // Text.
     &lexical::ExactMatch,
     &lexical::TokenF1,
@@ -61,6 +72,8 @@ pub mod cause {
     pub const DATA: &str = "data error";
     /// A parameter is missing or cannot be used.
     pub const PARAMETER: &str = "metric parameter invalid";
+    /// A recorded answer states no time.
+    pub const LATENCY: &str = "latency not reported";
     /// The system reported no token usage.
     pub const USAGE: &str = "usage not reported";
     /// The system reported no cost.

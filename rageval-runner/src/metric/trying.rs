@@ -44,7 +44,7 @@ impl Try {
             group: "en".to_owned(),
             place: Place { file: "cases/en.yaml".to_owned(), line: 3, column: 3 },
         };
-        let sample = Sample { answer: Answer::default(), is_refusal: false, latency_ms: 0.0 };
+        let sample = Sample { answer: Answer::default(), is_refusal: false, latency_ms: Some(0.0) };
         Self { metric, case, sample, params: Params::default(), replies: Vec::new() }
     }
 
@@ -84,7 +84,7 @@ impl Try {
     }
 
     pub(crate) fn latency_ms(mut self, latency_ms: f64) -> Self {
-        self.sample.latency_ms = latency_ms;
+        self.sample.latency_ms = Some(latency_ms);
         self
     }
 

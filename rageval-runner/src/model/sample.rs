@@ -145,8 +145,9 @@ pub struct Sample {
     pub answer: Answer,
     /// Whether it declined: the system's own flag, else what the text detector says. Settled once, before any metric.
     pub is_refusal: bool,
-    /// Wall time of the call in milliseconds; 0 for recorded answers that state none.
-    pub latency_ms: f64,
+    /// Time of the call in milliseconds; `None` for recorded answers that state none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_ms: Option<f64>,
 }
 
 impl Sample {

@@ -3,7 +3,7 @@
 use std::{any::Any, future::Future, sync::Arc};
 
 use super::{
-    Asked, BoxFuture, Question, RagSystem, cause,
+    Asked, BoxFuture, Latency, Question, RagSystem, cause,
     excerpt::{self, excerpt},
 };
 use crate::{
@@ -162,7 +162,7 @@ impl RagSystem for PlainFn {
 
 fn finish<A: Into<Answer>, E: Into<Error>>(reply: Result<A, E>) -> Result<Asked, Unmeasured> {
     match reply {
-        Ok(answer) => Ok(Asked { answer: answer.into(), latency_ms: None }),
+        Ok(answer) => Ok(Asked { answer: answer.into(), latency: Latency::Measured }),
         Err(error) => {
             let error: Error = error.into();
             Err(Unmeasured::new(cause::ERROR, excerpt(&excerpt::chain(error.as_ref()), excerpt::ERROR)))

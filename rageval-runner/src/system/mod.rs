@@ -48,8 +48,19 @@ impl From<&GoldenCase> for Question {
 pub struct Asked {
     /// The answer.
     pub answer: Answer,
-    /// Milliseconds as the system states them; `None` takes the wall time around the call.
-    pub latency_ms: Option<f64>,
+    /// How long the answer took.
+    pub latency: Latency,
+}
+
+/// How long an answer took.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Latency {
+    /// Milliseconds, as the system states them.
+    Stated(f64),
+    /// The wall time around the call.
+    Measured,
+    /// Not known: an answer that was recorded without it.
+    Unknown,
 }
 
 /// The causes that a system's faults are counted by.

@@ -9,7 +9,7 @@ use std::{
 use unicode_normalization::UnicodeNormalization;
 
 use super::{
-    Asked, BoxFuture, Question, RagSystem, SetupError, cause,
+    Asked, BoxFuture, Latency, Question, RagSystem, SetupError, cause,
     excerpt::excerpt,
     setup::shown_path,
     spec::RecordedSpec,
@@ -55,7 +55,7 @@ pub fn open(spec: &RecordedSpec, root: &Path, set: &GoldenSet) -> Result<Recorde
     };
     for case in &set.cases {
         if let Some(answer) = &case.recorded {
-            let said = Said::Answer(Asked { answer: answer.clone(), latency_ms: None });
+            let said = Said::Answer(Asked { answer: answer.clone(), latency: Latency::Unknown });
             system.by_id.entry(case.id.nfc()).or_insert(Entry { said, line: None });
         }
     }
@@ -125,7 +125,13 @@ impl RecordedSystem {
     fn answer(&self, question: &Question) -> Result<Asked, Unmeasured> {
         match self.by_id.get(&question.case_id.nfc()).map(|entry| &entry.said) {
             // No time was measured; that of the look-up would be a lie that any limit on latency passes as well.
-            Some(Said::Answer(asked)) => Ok(Asked { latency_ms: asked.latency_ms.or(Some(0.0)), ..asked.clone() }),
+            Some(Said::Answer(asked)) => {
+                let latency = match asked.latency {
+                    Latency::Measured => Latency::Unknown,
+                    stated @ (Latency::Stated(_) | Latency::Unknown) => stated,
+                };
+                Ok(Asked { latency, answer: asked.answer.clone() })
+            }
             Some(Said::Error(why)) => Err(Unmeasured::new(cause::ERROR, format!("recorded as an error: {why}"))),
             None => Err(Unmeasured::new(cause::MISSING, self.missing())),
         }
@@ -222,7 +228,7 @@ mod tests {
     fn an_answer_is_found_by_its_id_under_nfc() {
         let system = parse("{\"id\": \"ac\u{327}a\u{303}o\", \"response\": \"12\", \"latency_ms\": 4}\n");
         let asked = ask(&system, "ação").expect("an answer");
-        assert_eq!((asked.answer.response.as_str(), asked.latency_ms), ("12", Some(4.0)));
+        assert_eq!((asked.answer.response.as_str(), asked.latency), ("12", Latency::Stated(4.0)));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use serde::{
 use serde_json::Value;
 
 use super::{
-    Asked,
+    Asked, Latency,
     excerpt::{self, excerpt},
 };
 use crate::model::{Answer, DocId, RetrievedContext, Usage};
@@ -121,7 +121,8 @@ impl Object {
                 if problems.is_empty() =>
             {
                 let answer = Answer { response, retrieved_contexts, refused, usage, cost_usd };
-                Ok(Said::Answer(Asked { answer, latency_ms }))
+                let latency = latency_ms.map_or(Latency::Measured, Latency::Stated);
+                Ok(Said::Answer(Asked { answer, latency }))
             }
             _ => Err(problems),
         }
@@ -364,7 +365,7 @@ mod tests {
             .with_usage(Usage { input_tokens: 3, output_tokens: 2 })
             .with_cost_usd(0.01)
             .with_refused(false);
-        assert_eq!(object.said(), Ok(Said::Answer(Asked { answer: expected, latency_ms: Some(31.5) })));
+        assert_eq!(object.said(), Ok(Said::Answer(Asked { answer: expected, latency: Latency::Stated(31.5) })));
     }
 
     #[test]

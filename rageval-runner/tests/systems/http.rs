@@ -75,7 +75,7 @@ pub(crate) fn a_question_is_sent_as_the_policy_describes_it() {
     let asked = run(system.ask(&crate::question("q1", query))).expect("an answer");
     let expected = Answer::new("12 euros").with_contexts([RetrievedContext::new("d1", "The fee is 12 euros.")]);
     assert_eq!(asked.answer, expected);
-    assert!(asked.latency_ms.is_some_and(|ms| ms > 0.0));
+    assert!(matches!(asked.latency, Latency::Stated(ms) if ms > 0.0));
 
     let seen = &stub.seen()[0];
     assert_eq!(seen.line, "PUT /ask HTTP/1.1");

@@ -13,18 +13,6 @@ use crate::model::{
     Detail, DocId, GoldenCase, MetricKey, MetricKeyError, Outcome, Ranked, Transcript, UnitInterval, score::OutOfRange,
 };
 
-/// All retrieval metrics, in the order of the documentation.
-pub(crate) const METRICS: &[&dyn Metric] = &[
-    &Measure::HitRate,
-    &Measure::Recall,
-    &Measure::Precision,
-    &Measure::F1,
-    &Measure::Mrr,
-    &Measure::Map,
-    &Measure::RPrecision,
-    &Measure::Ndcg,
-];
-
 /// One of the retrieval metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {

@@ -1,6 +1,7 @@
 //! Tables of rankings and judgements, and what the metrics say of them.
 
 use super::*;
+use crate::metric::METRICS;
 use crate::model::{Answer, CaseId, Expectation, Judgement, Language, Place, RetrievedContext, Sample};
 
 fn case(relevant: Option<&[(&str, f64)]>) -> GoldenCase {
@@ -29,12 +30,12 @@ fn case(relevant: Option<&[(&str, f64)]>) -> GoldenCase {
 
 fn step(key: &str, params: &[(&str, &str)], relevant: Option<&[(&str, f64)]>, ids: &[Option<&str>]) -> Outcome {
     let key = MetricKey::parse(key).expect("a valid key");
-    let metric = METRICS.iter().find(|metric| metric.name() == key.name()).expect("a known metric");
+    let metric = Measure::ALL.into_iter().find(|metric| metric.name() == key.name()).expect("a known metric");
     let contexts = ids.iter().map(|id| match id {
         Some(id) => RetrievedContext::new(*id, "text"),
         None => RetrievedContext::without_id("text"),
     });
-    let sample = Sample { answer: Answer::new("here").with_contexts(contexts), is_refusal: false, latency_ms: 0.0 };
+    let sample = Sample { answer: Answer::new("here").with_contexts(contexts), is_refusal: false, latency_ms: Some(0.0) };
     let params = Params(params.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect());
     let case = case(relevant);
     let input = Input { case: &case, sample: &sample, key: &key, params: &params };
@@ -51,7 +52,8 @@ fn score(key: &str, relevant: &[(&str, f64)], ids: &[&str]) -> f64 {
 
 #[test]
 fn every_metric_is_in_the_list_once() {
-    let names: Vec<_> = METRICS.iter().map(|metric| metric.name().to_owned()).collect();
+    let retrieval = METRICS.iter().filter(|metric| metric.kind() == Kind::Retrieval);
+    let names: Vec<_> = retrieval.map(|metric| metric.name().to_owned()).collect();
     assert_eq!(names, Measure::ALL.map(|measure| measure.as_str().to_owned()));
 }
 
@@ -112,7 +114,7 @@ fn an_empty_result_for_a_case_with_relevant_documents_is_0() {
 #[test]
 fn a_case_without_relevant_documents_is_not_applicable() {
     for relevant in [None, Some(&[][..]), Some(&[("a", 0.0), ("b", -1.0)][..])] {
-        for metric in METRICS {
+        for metric in Measure::ALL {
             let why = metric.not_applicable(&case(relevant), &Params::default());
             assert_eq!(why.as_deref(), Some("the case names no relevant documents"));
         }

@@ -30,7 +30,7 @@ fn record(case: &str, outcomes: &[(&str, Outcome)]) -> Record {
         taken: Taken::Sample(Sample {
             answer: Answer::new("30 days.").with_contexts(contexts).with_cost_usd(0.25),
             is_refusal: false,
-            latency_ms: 12.5,
+            latency_ms: Some(12.5),
         }),
         outcomes: outcomes.iter().map(|(name, outcome)| (key(name), outcome.clone())).collect(),
         transcript: Transcript::default(),

@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep};
 
 use self::{body::BodyTemplate, reply::ReplyReader, secret::Secrets};
 use super::{
-    Asked, BoxFuture, Question, RagSystem, SetupError, cause,
+    Asked, BoxFuture, Latency, Question, RagSystem, SetupError, cause,
     excerpt::{self, chain, excerpt},
     spec::{HttpMethod, HttpSpec},
 };
@@ -122,8 +122,8 @@ impl HttpSystem {
             if status.is_success() {
                 let answer = self.read_reply(response).await?;
                 // The system's own time: pauses before a repetition are not its work.
-                let latency_ms = Some(sent.elapsed().as_secs_f64() * 1000.0);
-                return Ok(Asked { answer, latency_ms });
+                let latency = Latency::Stated(sent.elapsed().as_secs_f64() * 1000.0);
+                return Ok(Asked { answer, latency });
             }
             if !RETRIED.contains(&status) {
                 return Err(self.status_fault(response, "").await);
