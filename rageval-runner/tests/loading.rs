@@ -116,3 +116,353 @@ fn every_project_loads_as_written_down() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// A project in a folder of its own, which lasts as long as it does.
+struct Project(tempfile::TempDir);
+
+impl Project {
+    fn new(policy: &str) -> Self {
+        let project = Self(tempfile::tempdir().expect("a temporary folder"));
+        project.with("thresholds.yaml", policy.as_bytes())
+    }
+
+    /// A project whose cases hold recorded answers.
+    fn recorded() -> Self {
+        Self::new("version: 1\nsystem: {kind: recorded}\nmetrics: {recall@5: }\n")
+    }
+
+    /// A project whose system is a function.
+    fn function() -> Self {
+        Self::new("version: 1\nmetrics: {recall@5: }\n")
+    }
+
+    fn with(self, path: &str, bytes: &[u8]) -> Self {
+        let path = self.0.path().join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        fs::write(path, bytes).expect("a file");
+        self
+    }
+
+    fn load(&self) -> Result<GoldenSet, Diagnostics> {
+        load(self.0.path()).map(|(_, golden_set)| golden_set)
+    }
+
+    fn policy(&self) -> Policy {
+        load::policy(&self.0.path().join(load::FILE_NAME), &METRICS).expect("a valid policy")
+    }
+
+    /// Ids with their groups, in order.
+    fn ids(&self) -> Vec<String> {
+        match self.load() {
+            Ok(golden_set) => golden_set.cases.iter().map(GoldenCase::trial_name).collect(),
+            Err(problems) => panic!("{problems}"),
+        }
+    }
+
+    /// Every problem as `file:line:column message`.
+    fn problems(&self) -> Vec<String> {
+        match self.load() {
+            Ok(_) => Vec::new(),
+            Err(problems) => problems
+                .iter()
+                .map(|problem| {
+                    let place = problem.place();
+                    format!("{}:{}:{} {}", place.file, place.line, place.column, problem.message())
+                })
+                .collect(),
+        }
+    }
+}
+
+/// One case from YAML.
+fn one_case(text: &str) -> GoldenCase {
+    let project = Project::recorded().with("cases/a.yaml", text.as_bytes());
+    let mut golden_set = project.load().unwrap_or_else(|problems| panic!("{problems}"));
+    golden_set.cases.remove(0)
+}
+
+#[test]
+fn every_name_of_a_key_fills_its_own_field() {
+    fn check(line: &str, field: fn(&GoldenCase) -> String, expected: &str) {
+        let query = if ["query", "question", "user_input", "input"].iter().any(|name| line.starts_with(name)) {
+            ""
+        } else {
+            "query: Q?"
+        };
+        let id = if ["id:", "case_id", "name"].iter().any(|name| line.starts_with(name)) { "" } else { "id: a" };
+        let response = if line.contains("context") && !line.starts_with("context:") && !line.starts_with("ref") {
+            "response: R"
+        } else {
+            ""
+        };
+        let text = format!("- {line}\n  {id}\n  {query}\n  {response}\n");
+        assert_eq!(field(&one_case(&text)), expected, "{text}");
+    }
+    for name in ["id", "case_id", "name"] {
+        check(&format!("{name}: x"), |case| case.id.to_string(), "x");
+    }
+    for name in ["query", "question", "user_input", "input"] {
+        check(&format!("{name}: x"), |case| case.query.clone(), "x");
+    }
+    for name in ["ground_truth_answer", "reference", "ground_truth", "expected_output", "answer_gold"] {
+        check(&format!("{name}: x"), |case| case.references.join("|"), "x");
+    }
+    for name in ["relevant_doc_ids", "relevant", "gold_ids", "reference_context_ids"] {
+        check(&format!("{name}: [x]"), |case| case.relevant.as_ref().expect("relevant")[0].id.to_string(), "x");
+    }
+    for name in ["reference_contexts", "context"] {
+        check(&format!("{name}: [x]"), |case| case.reference_contexts.join("|"), "x");
+    }
+    for line in ["should_refuse: true", "answerable: false"] {
+        check(line, |case| format!("{:?}", case.expectation), "Refuse");
+    }
+    for line in ["should_refuse: false", "answerable: true"] {
+        check(line, |case| format!("{:?}", case.expectation), "Answer");
+    }
+    for name in ["language", "lang"] {
+        check(
+            &format!("{name}: pt-BR"),
+            |case| format!("{:?} {:?}", case.language_tag, case.language),
+            "Some(\"pt-BR\") Pt",
+        );
+    }
+    for name in ["document", "cluster"] {
+        check(&format!("{name}: x"), |case| case.document.clone().unwrap_or_default(), "x");
+    }
+    for name in ["response", "answer", "actual_output"] {
+        check(&format!("{name}: x"), |case| case.recorded.clone().expect("recorded").response, "x");
+    }
+    for name in ["retrieved_contexts", "contexts", "retrieval_context"] {
+        let text = |case: &GoldenCase| case.recorded.clone().expect("recorded").retrieved_contexts[0].text.clone();
+        check(&format!("{name}: [x]"), text, "x");
+    }
+}
+
+#[test]
+fn context_and_retrieval_context_are_two_things() {
+    let case = one_case("- {id: a, input: Q?, context: [right], retrieval_context: [found], actual_output: R}");
+    assert_eq!(case.reference_contexts, ["right"]);
+    assert_eq!(case.recorded.expect("recorded").retrieved_contexts[0].text, "found");
+}
+
+#[test]
+fn json_lines_end_at_lf_alone() {
+    let line = "{\"id\": \"a\", \"query\": \"a\u{2028}b\u{85}c?\", \"response\": \"\"}";
+    let project = Project::recorded().with("cases/a.jsonl", format!("\u{feff}{line}\r\n\n \t\r\n").as_bytes());
+    assert_eq!(project.ids(), ["case::a::a"]);
+}
+
+#[test]
+fn an_invisible_character_in_a_key_is_named() {
+    let project = Project::function().with("cases/a.jsonl", "{\"\u{feff}id\": \"a\", \"query\": \"Q?\"}".as_bytes());
+    let problems = project.load().expect_err("an unknown key").to_string();
+    assert!(problems.contains("unknown key \"\\u{FEFF}id\""), "{problems}");
+    assert!(problems.contains("it is \"id\" but for characters that are not shown"), "{problems}");
+}
+
+#[test]
+fn bytes_that_are_no_utf8_are_named_with_their_offset() {
+    let project = Project::function().with("cases/a.jsonl", b"{\"id\": \"a\"}\n{\"query\": \"Qual \xe9 a taxa?\"}\n");
+    assert_eq!(project.problems(), ["cases/a.jsonl:2:17 the file is not UTF-8: byte 28 is 0xE9"]);
+}
+
+#[test]
+fn files_are_taken_in_the_order_of_their_paths() {
+    let case = |id: &str| format!("- {{id: c{id}, query: Q?}}\n").into_bytes();
+    let project = Project::function()
+        .with("cases/b.yml", &case("1"))
+        .with("cases/a/z.yaml", &case("2"))
+        .with("cases/a-b.YAML", &case("3"))
+        .with("cases/a/calibration/y.yaml", &case("4"))
+        .with("cases/calibration/y.yaml", &case("5"))
+        .with("cases/_drafts/y.yaml", &case("6"))
+        .with("cases/.hidden.yaml", &case("7"));
+    let names = ["case::a/calibration/y::c4", "case::a/z::c2", "case::a-b::c3", "case::b::c1"];
+    assert_eq!(project.ids(), names);
+}
+
+#[test]
+fn one_group_is_read_without_the_other_files() {
+    let project = Project::function()
+        .with("cases/a/x.yaml", b"- {id: one, query: Q?}\n")
+        .with("cases/a/x.csv", b"id,query\ntwo,Q?\n")
+        .with("cases/a/x.notes.yaml", b"broken: [")
+        .with("cases/b.yaml", b"broken: [")
+        .with("cases/_c.yaml", b"broken: [")
+        .with("cases/calibration/d.yaml", b"broken: [");
+    let policy = project.policy();
+    let ids = |group: &str| {
+        load::one_file(&policy, group, &METRICS)
+            .unwrap_or_else(|problems| panic!("{problems}"))
+            .map(|golden_set| golden_set.cases.iter().map(|case| case.id.to_string()).collect::<Vec<_>>())
+    };
+    assert_eq!(ids("a/x"), Some(vec!["two".to_owned(), "one".to_owned()]));
+    for nothing in ["a", "a/y", "", "..", "../a", "a/../b", "/a/x", "_c", "calibration/d", "a/x.yaml", "a//x", "./b"] {
+        assert_eq!(ids(nothing), None, "{nothing}");
+    }
+    assert!(load::one_file(&policy, "b", &METRICS).is_err());
+}
+
+#[test]
+fn a_path_that_would_break_the_names_of_tests_is_refused() {
+    let project = Project::function().with("cases/a.yaml", b"- {id: a, query: Q?}\n");
+    if fs::write(project.0.path().join("cases/b::c.yaml"), "- {id: b, query: Q?}\n").is_err() {
+        return;
+    }
+    assert_eq!(
+        project.problems(),
+        ["cases/b::c.yaml:0:0 the path of a file of cases must not hold `:` or control characters"]
+    );
+}
+
+#[test]
+fn the_policy_is_looked_for_up_to_the_workspace() {
+    let project = Project::function()
+        .with("Cargo.toml", b"[workspace]\n")
+        .with("crate/Cargo.toml", b"[package]\n")
+        .with("crate/src/lib.rs", b"")
+        .with("crate/inner/Cargo.toml", b"[workspace.package]\n");
+    let root = project.0.path();
+    let policy = Some(root.join(load::FILE_NAME));
+    assert_eq!(load::find(root), policy);
+    assert_eq!(load::find(&root.join("crate/src")), policy);
+    assert_eq!(load::find(&root.join("crate/inner")), None);
+}
+
+#[test]
+fn only_the_first_fifty_problems_are_shown() {
+    let rows: String = (0..60).map(|n| format!("- {{id: c{n}, query: }}\n")).collect();
+    let project = Project::function().with("cases/a.yaml", rows.as_bytes());
+    let text = project.load().expect_err("60 problems").to_string();
+    assert_eq!(text.matches("\"query\" has no value").count(), 50);
+    assert!(text.ends_with("\nand 10 more\n\n60 problems in 1 file"), "{text}");
+}
+
+#[test]
+fn the_digest_of_the_policy_ignores_line_ends() {
+    let digest = |text: &str| Project::new(text).policy().digest;
+    let text = "version: 1\nmetrics: {recall@5: 0.5}\n";
+    assert_eq!(digest(text), digest(&text.replace('\n', "\r\n")));
+    assert_ne!(digest(text), digest(&text.replace("0.5", "0.4")));
+}
+
+/// Files in the shapes that others' tools write, with what must become of each.
+#[test]
+fn files_of_other_tools_load_as_expected() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/loading");
+    let Ok(expected) = fs::read(data.join("expected.json")) else {
+        println!("skipped: {} is absent", data.display());
+        return;
+    };
+    let expected: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(&expected).expect("JSON");
+    // The two files that may either fail, or load such that no metric that needs contexts can pass.
+    let loads = [("blank_context.jsonl", 1), ("null_contexts.jsonl", 1), ("array.json", 2)];
+    for (name, entry) in &expected {
+        let project = Project::recorded().with(&format!("cases/{name}"), &fs::read(data.join(name)).expect("a file"));
+        let cases = loads.iter().find(|(file, _)| file == name).map(|(_, cases)| *cases);
+        let cases = cases.or_else(|| entry["cases"].as_u64());
+        match (project.load(), cases) {
+            (Ok(golden_set), Some(cases)) => assert_eq!(golden_set.cases.len() as u64, cases, "{name}"),
+            (Err(_), None) => {}
+            (Ok(_), None) => panic!("{name} loads, and should not"),
+            (Err(problems), Some(_)) => panic!("{name}: {problems}"),
+        }
+    }
+    let problems = |name: &str| {
+        let project = Project::recorded().with(&format!("cases/{name}"), &fs::read(data.join(name)).expect("a file"));
+        project.problems().join("\n")
+    };
+    let check = |name: &str, expected: &str| assert_eq!(problems(name), expected);
+    check("duplicate_ids.jsonl", "cases/duplicate_ids.jsonl:3:8 the id \"dup\" stands twice");
+    check("string_contexts.jsonl", "cases/string_contexts.jsonl:1:58 case \"sc\": \"contexts\" is a list, got a text");
+    check("number_id.jsonl", "cases/number_id.jsonl:1:8 the id of a case is a text, got a number");
+    check("missing_question.jsonl", "cases/missing_question.jsonl:1:1 case \"mq\": \"query\" is missing");
+    check("truncated_line.jsonl", "cases/truncated_line.jsonl:3:29 this is not JSON: it is cut off here");
+    check("empty.jsonl", "cases/empty.jsonl:0:0 the file holds no case");
+    assert!(problems("latin1.jsonl").starts_with("cases/latin1.jsonl:1:"), "{}", problems("latin1.jsonl"));
+    assert!(problems("aggregate_row.jsonl").starts_with("cases/aggregate_row.jsonl:2:"));
+}
+
+#[test]
+fn blank_and_missing_contexts_count_as_none() {
+    let case = one_case("- {id: a, query: Q?, answer: R, contexts: [\"\"]}");
+    let contexts = case.recorded.expect("recorded").retrieved_contexts;
+    assert!(contexts.len() == 1 && contexts[0].is_blank());
+    let case = one_case("- {id: a, query: Q?, answer: R, contexts: null}");
+    assert!(case.recorded.expect("recorded").retrieved_contexts.is_empty());
+}
+
+/// One way from the top of a file to a key: the keys on the way, each with what must stand beside it.
+type Way = Vec<(String, Vec<(String, String)>)>;
+
+/// Every way to a key that a schema knows.
+fn ways(schema: &serde_json::Value, defs: &serde_json::Value, way: &Way, found: &mut Vec<Way>) {
+    if let Some(name) = schema["$ref"].as_str() {
+        return ways(&defs[name.trim_start_matches("#/$defs/")], defs, way, found);
+    }
+    for branch in ["anyOf", "oneOf"] {
+        for schema in schema[branch].as_array().into_iter().flatten() {
+            ways(schema, defs, way, found);
+        }
+    }
+    let properties = schema["properties"].as_object();
+    let decides =
+        |(name, schema): (&String, &serde_json::Value)| Some((name.clone(), schema["const"].as_str()?.to_owned()));
+    let beside: Vec<_> = properties.into_iter().flatten().filter_map(decides).collect();
+    for (name, schema) in properties.into_iter().flatten() {
+        let mut way = way.clone();
+        way.push((name.clone(), beside.clone()));
+        found.push(way.clone());
+        if schema.get("const").is_none() {
+            ways(schema, defs, &way, found);
+        }
+    }
+}
+
+/// A file in which the last key of a way holds a text, and so is wrong in most places.
+fn along(way: &Way) -> serde_json::Value {
+    way.iter().rev().fold(serde_json::json!("x"), |value, (key, beside)| {
+        let mut map: serde_json::Map<_, _> =
+            beside.iter().map(|(name, word)| (name.clone(), serde_json::json!(word))).collect();
+        map.entry(key.clone()).or_insert(value);
+        map.into()
+    })
+}
+
+fn unknown_keys(problems: &[String]) -> usize {
+    problems.iter().filter(|problem| problem.contains("unknown key")).count()
+}
+
+#[test]
+fn the_loader_knows_the_keys_of_the_schema_of_the_policy_and_no_others() {
+    let schema = load::schema::thresholds(&METRICS);
+    let mut found = Vec::new();
+    ways(&schema, &schema["$defs"], &Vec::new(), &mut found);
+    assert!(found.len() > 100, "{}", found.len());
+    for way in &found {
+        let problems = Project::new(&along(way).to_string()).problems();
+        assert_eq!(unknown_keys(&problems), 0, "{way:?}: {problems:?}");
+    }
+    // In the same maps, a key that the schema does not list.
+    for way in found.iter().filter(|way| way.len() != 2 || way[0].0 != "metrics") {
+        let mut way = way.clone();
+        let last = way.last_mut().expect("a key");
+        last.0 = "unheard".to_owned();
+        let problems = Project::new(&along(&way).to_string()).problems();
+        assert_eq!(unknown_keys(&problems), 1, "{way:?}: {problems:?}");
+    }
+}
+
+#[test]
+fn the_loader_knows_the_keys_of_the_schema_of_cases() {
+    let schema = load::schema::cases();
+    let mut found = Vec::new();
+    ways(&schema["$defs"]["case"], &schema["$defs"], &Vec::new(), &mut found);
+    assert!(found.len() > 30, "{}", found.len());
+    for way in &found {
+        let project = Project::recorded().with("cases/a.json", format!("[{}]", along(way)).as_bytes());
+        assert_eq!(unknown_keys(&project.problems()), 0, "{way:?}");
+    }
+    let names: Vec<_> = schema["anyOf"][1]["properties"].as_object().expect("keys").keys().cloned().collect();
+    assert_eq!(names, ["cases", "golden_set", "version"]);
+}

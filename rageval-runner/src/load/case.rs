@@ -12,7 +12,7 @@ use crate::{
 };
 
 use super::{
-    diagnostic::quoted,
+    diagnostic::{Quoted, quoted},
     metrics::{self, Metrics},
     node::{Entry, Kind, Node},
     read::{Empty, Fields, Reader},
@@ -116,10 +116,9 @@ impl Setting<'_> {
     pub(crate) fn case(&self, reader: &mut Reader<'_>, node: &Node<'_>) -> Option<ReadCase> {
         reader.whose.clear();
         let entries = reader.map(node, "a case")?;
-        if let Some(id) = entries.iter().find(|entry| KEYS[0].names().any(|name| name == entry.key)) {
-            if let Kind::Text(id) = &id.value.kind {
-                reader.whose = format!("case {}: ", quoted(id));
-            }
+        let id = entries.iter().find(|entry| KEYS[0].names().any(|name| name == entry.key));
+        if let Some(Kind::Text(id)) = id.map(|entry| &entry.value.kind) {
+            reader.whose.push_str(id);
         }
         let read = self.fields(reader, node, entries);
         reader.whose.clear();
@@ -129,13 +128,13 @@ impl Setting<'_> {
     fn fields(&self, reader: &mut Reader<'_>, node: &Node<'_>, entries: &[Entry<'_>]) -> Option<ReadCase> {
         let fields = reader.fields(&node.span, entries, KEYS, Empty::Absent);
         let id = fields.get("id").and_then(|node| id(reader, node).map(|id| (id, node.span.clone())));
-        let query = fields.get("query").and_then(|node| reader.text(node, &named(&fields, "query")));
+        let query = fields.get("query").and_then(|node| reader.text(node, named(&fields, "query")));
         let expectation = expectation(reader, &fields);
         let references = references(reader, &fields, expectation);
         let relevant = relevant(reader, &fields, expectation);
         let reference_contexts = texts(reader, &fields, "reference_contexts");
         let language_tag = fields.get("language").and_then(|node| language(reader, node, &named(&fields, "language")));
-        let mut word = |key: &str| fields.get(key).and_then(|node| reader.word(node, &named(&fields, key)));
+        let mut word = |key: &'static str| fields.get(key).and_then(|node| reader.word(node, named(&fields, key)));
         let (kind, difficulty, document) = (word("type"), word("difficulty"), word("document"));
         let tags = tags(reader, &fields);
         let metadata = metadata(reader, &fields);
@@ -186,7 +185,7 @@ impl Setting<'_> {
         let mut bar = CaseBar::default();
         let faults = reader.problems.len();
         match &entry.value.kind {
-            Kind::Number(_) => bar.min = Some(reader.unit(&entry.value, &format!("`min` of {what}"))?),
+            Kind::Number(_) => bar.min = Some(reader.unit(&entry.value, format_args!("`min` of {what}"))?),
             Kind::Map(entries) => {
                 let params = metric::params_of(metric);
                 let mut known = Vec::new();
@@ -291,8 +290,8 @@ impl Setting<'_> {
 }
 
 /// The key as the user wrote it, between quotes.
-fn named(fields: &Fields<'_, '_>, name: &str) -> String {
-    fields.entry(name).map_or_else(|| quoted(name), |entry| quoted(&entry.key))
+fn named<'n>(fields: &Fields<'n, '_>, name: &'n str) -> Quoted<'n> {
+    Quoted(fields.entry(name).map_or(name, |entry| entry.key.as_ref()))
 }
 
 fn id(reader: &mut Reader<'_>, node: &Node<'_>) -> Option<CaseId> {
@@ -323,7 +322,9 @@ fn references(reader: &mut Reader<'_>, fields: &Fields<'_, '_>, expectation: Exp
     let what = named(fields, "ground_truth_answer");
     let blank = |node: &Node<'_>| matches!(&node.kind, Kind::Text(text) if text.trim().is_empty());
     match &node.kind {
-        Kind::List(items) => items.iter().filter_map(|item| reader.word(item, &format!("a text of {what}"))).collect(),
+        Kind::List(items) => {
+            items.iter().filter_map(|item| reader.word(item, format_args!("a text of {what}"))).collect()
+        }
         Kind::Text(_) if expectation == Expectation::Refuse && blank(node) => Vec::new(),
         Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::Map(_) => {
             reader.word(node, &what).into_iter().collect()
@@ -333,7 +334,7 @@ fn references(reader: &mut Reader<'_>, fields: &Fields<'_, '_>, expectation: Exp
 
 fn relevant(reader: &mut Reader<'_>, fields: &Fields<'_, '_>, expectation: Expectation) -> Option<Vec<Judgement>> {
     let entry = fields.entry("relevant_doc_ids")?;
-    let what = quoted(&entry.key);
+    let what = Quoted(&entry.key);
     let mut judgements: Vec<Judgement> = Vec::new();
     for item in reader.list(&entry.value, &what)? {
         let Some((judgement, span)) = judgement(reader, item, &what) else { continue };
@@ -356,9 +357,9 @@ fn relevant(reader: &mut Reader<'_>, fields: &Fields<'_, '_>, expectation: Expec
     Some(judgements)
 }
 
-fn judgement(reader: &mut Reader<'_>, item: &Node<'_>, what: &str) -> Option<(Judgement, Span)> {
+fn judgement(reader: &mut Reader<'_>, item: &Node<'_>, what: &Quoted<'_>) -> Option<(Judgement, Span)> {
     let Kind::Map(entries) = &item.kind else {
-        let id = reader.text(item, &format!("an id of {what}"))?;
+        let id = reader.text(item, format_args!("an id of {what}"))?;
         return Some((Judgement { id: DocId(id), grade: 1.0 }, item.span.clone()));
     };
     let fields = reader.fields(&item.span, entries, JUDGEMENT, Empty::Refused);
@@ -371,11 +372,11 @@ fn judgement(reader: &mut Reader<'_>, item: &Node<'_>, what: &str) -> Option<(Ju
     Some((Judgement { id: DocId(id), grade: grade? }, node.span.clone()))
 }
 
-fn texts(reader: &mut Reader<'_>, fields: &Fields<'_, '_>, key: &str) -> Vec<String> {
+fn texts(reader: &mut Reader<'_>, fields: &Fields<'_, '_>, key: &'static str) -> Vec<String> {
     let Some(node) = fields.get(key) else { return Vec::new() };
     let what = named(fields, key);
     let items = reader.list(node, &what).unwrap_or_default();
-    items.iter().filter_map(|item| reader.text(item, &format!("a text of {what}"))).collect()
+    items.iter().filter_map(|item| reader.text(item, format_args!("a text of {what}"))).collect()
 }
 
 fn tags(reader: &mut Reader<'_>, fields: &Fields<'_, '_>) -> Vec<String> {
@@ -392,7 +393,7 @@ fn tags(reader: &mut Reader<'_>, fields: &Fields<'_, '_>) -> Vec<String> {
     tags
 }
 
-fn language(reader: &mut Reader<'_>, node: &Node<'_>, what: &str) -> Option<String> {
+fn language(reader: &mut Reader<'_>, node: &Node<'_>, what: &Quoted<'_>) -> Option<String> {
     let tag = reader.text(node, what)?;
     if tag.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')) {
         return Some(tag);
@@ -426,7 +427,7 @@ fn retrieved(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Vec<RetrievedContext
 
 fn retrieved_context(reader: &mut Reader<'_>, item: &Node<'_>, what: &str) -> Option<RetrievedContext> {
     let Kind::Map(entries) = &item.kind else {
-        return reader.any_word(item, &format!("a text of {what}")).map(RetrievedContext::without_id);
+        return reader.any_word(item, format_args!("a text of {what}")).map(RetrievedContext::without_id);
     };
     let fields = reader.fields(&item.span, entries, CONTEXT, Empty::Absent);
     let id = fields.get("id").and_then(|node| reader.text(node, "\"id\"")).map(DocId);

@@ -70,7 +70,7 @@ fn read_files(
         let setting = Setting { policy, metrics, group: &file.group };
         match Source::read(&file.name, &file.path) {
             Ok(source) => set.read(&source, file.format, &setting),
-            Err(problem) => set.problems.push(problem),
+            Err(problems) => set.problems.append(problems),
         }
     }
     let golden_set = GoldenSet {
@@ -106,10 +106,10 @@ impl Set {
             }
             Format::Json => {
                 let whole = trimmed(&source.text, 0);
-                if !whole.is_empty() {
-                    if let Some(node) = json::read(source, &whole, &mut self.problems) {
-                        self.file(source, &node, setting);
-                    }
+                if !whole.is_empty()
+                    && let Some(node) = json::read(source, &whole, &mut self.problems)
+                {
+                    self.file(source, &node, setting);
                 }
             }
             Format::JsonLines => self.json_lines(source, setting),

@@ -103,7 +103,10 @@ impl fmt::Display for Diagnostic {
         if let Some(help) = &self.help {
             groups.push(Group::with_title(Level::HELP.secondary_title(help)));
         }
-        f.write_str(&Renderer::plain().render(&groups))
+        // The renderer marks a gap between a place and the source below it; here there is none.
+        let text = Renderer::plain().render(&groups);
+        let lines: Vec<_> = text.lines().filter(|line| line.trim() != ":::").map(str::trim_end).collect();
+        f.write_str(&lines.join("\n"))
     }
 }
 
@@ -134,13 +137,7 @@ fn window(source: &Source, span: &Span) -> (String, Span) {
     if skipped > 0 {
         shown.push_str("...");
     }
-    let mut taken = 0;
-    let mut rest = 0;
-    for (at, c) in line.char_indices().skip(skipped) {
-        if taken == MAX_LINE {
-            rest += 1;
-            break;
-        }
+    for (at, c) in line.char_indices().skip(skipped).take(MAX_LINE) {
         if at >= start && from.is_none() {
             from = Some(shown.len());
         }
@@ -149,9 +146,8 @@ fn window(source: &Source, span: &Span) -> (String, Span) {
         if at < end {
             to = shown.len();
         }
-        taken += 1;
     }
-    if rest > 0 {
+    if line.chars().skip(skipped).nth(MAX_LINE).is_some() {
         shown.push_str("...");
     }
     let from = from.unwrap_or(shown.len());
@@ -166,6 +162,11 @@ impl Diagnostics {
     /// Adds one.
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
         self.0.push(diagnostic);
+    }
+
+    /// Adds all of another list.
+    pub(crate) fn append(&mut self, other: Self) {
+        self.0.extend(other.0);
     }
 
     /// `Ok(value)` when there is no problem, else all of them, sorted by file, line and column.
@@ -243,6 +244,15 @@ pub(crate) fn quoted(text: &str) -> String {
     quoted
 }
 
+/// A user's text that is quoted once it is shown, which mostly it is not.
+pub(crate) struct Quoted<'t>(pub(crate) &'t str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&quoted(self.0))
+    }
+}
+
 /// Characters that an editor does not show: marks of byte order, direction and width, and separators of lines.
 pub(crate) fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
@@ -250,13 +260,13 @@ pub(crate) fn is_invisible(c: char) -> bool {
 
 /// `did you mean "x"?` for the nearest of the known names, where one is near enough to be meant.
 ///
-/// Near enough: a third of the word's characters edited at most (at least one), or the same word but for letter case, `-` and `_`.
+/// Near enough: a quarter of the word's characters edited at most (at least one), or the same word but for letter case, `-` and `_`.
 pub(crate) fn did_you_mean<'n>(word: &str, known: impl IntoIterator<Item = &'n str>) -> Option<String> {
     let plain = |text: &str| -> String {
         text.chars().filter(|c| c.is_alphanumeric() || *c == '@').flat_map(char::to_lowercase).collect()
     };
     let wanted = plain(word);
-    let allowed = (wanted.chars().count() / 3).max(1);
+    let allowed = (wanted.chars().count() / 4).max(1);
     known
         .into_iter()
         .map(|name| (strsim::damerau_levenshtein(&wanted, &plain(name)), name))

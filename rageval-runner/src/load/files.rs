@@ -7,6 +7,7 @@ use std::{
 
 use super::{
     diagnostic::{Diagnostic, Diagnostics, quoted},
+    source::reason,
     thresholds::Policy,
 };
 
@@ -94,10 +95,9 @@ pub(crate) fn of_group(policy: &Policy, group: &str, problems: &mut Diagnostics)
     }
     let mut files = Vec::new();
     for path in sorted(&folder).unwrap_or_default() {
-        if let Some(format) = Format::of(&path).filter(|_| path.is_file()) {
-            if path.file_stem().and_then(|stem| stem.to_str()) == parts.last().copied() {
-                files.extend(case_file(policy, path, format, problems));
-            }
+        let is_meant = path.file_stem().and_then(|stem| stem.to_str()) == parts.last().copied();
+        if let Some(format) = Format::of(&path).filter(|_| is_meant && path.is_file()) {
+            files.extend(case_file(policy, path, format, problems));
         }
     }
     files.sort_by(|a, b| a.name.cmp(&b.name));
@@ -108,14 +108,15 @@ fn walk(policy: &Policy, folder: &Path, depth: usize, files: &mut Vec<CaseFile>,
     let paths = match sorted(folder) {
         Ok(paths) => paths,
         Err(error) if depth == 0 => {
-            let message = format!("the cases cannot be read from {}: {error}", quoted(&relative_name(policy, folder)));
+            let message =
+                format!("the cases cannot be read from {}: {}", quoted(&relative_name(policy, folder)), reason(&error));
             problems.push(Diagnostic::at(&policy.source, &policy.cases_span, message));
             return;
         }
         Err(error) => {
             problems.push(Diagnostic::of_file(
                 &relative_name(policy, folder),
-                format!("the folder cannot be read: {error}"),
+                format!("the folder cannot be read: {}", reason(&error)),
             ));
             return;
         }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::{
     metric::{Cutoff, Metric, Param, ParamKind},
-    model::MetricKey,
+    model::{MetricKey, MetricKeyError},
 };
 
 use super::{
@@ -28,7 +28,10 @@ pub(crate) fn key<'m>(
     let key = match MetricKey::parse(text) {
         Ok(key) => key,
         Err(error) => {
-            let help = did_you_mean(text, metrics.iter().map(|metric| metric.name()));
+            let help = match &error {
+                MetricKeyError::Name(_) => did_you_mean(text, metrics.iter().map(|metric| metric.name())),
+                MetricKeyError::Cutoff(_) | MetricKeyError::Label(_) => None,
+            };
             let problem = reader.problem(span, error.to_string()).maybe_help(help);
             reader.problems.push(problem);
             return None;

@@ -1,6 +1,6 @@
 //! Takes checked values out of the located tree, and says what is wrong with the rest.
 
-use std::{sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use crate::{model::UnitInterval, system::spec::JsonPointer};
 
@@ -26,7 +26,7 @@ pub(crate) struct Reader<'r> {
     pub(crate) source: &'r Arc<Source>,
     /// What was wrong so far.
     pub(crate) problems: &'r mut Diagnostics,
-    /// What every message starts with: `case "refund-days": `, or nothing.
+    /// The id of the case that every message starts with; empty for none.
     pub(crate) whose: String,
 }
 
@@ -48,7 +48,11 @@ impl<'n, 's> Fields<'n, 's> {
 impl Reader<'_> {
     /// A problem at a span, not yet reported.
     pub(crate) fn problem(&self, span: &Span, message: impl AsRef<str>) -> Diagnostic {
-        Diagnostic::at(self.source, span, format!("{}{}", self.whose, message.as_ref()))
+        let message = message.as_ref();
+        if self.whose.is_empty() {
+            return Diagnostic::at(self.source, span, message);
+        }
+        Diagnostic::at(self.source, span, format!("case {}: {message}", quoted(&self.whose)))
     }
 
     /// Reports a problem at a span.
@@ -57,7 +61,7 @@ impl Reader<'_> {
         self.problems.push(problem);
     }
 
-    fn wrong(&mut self, node: &Node<'_>, what: &str, wanted: &str) {
+    fn wrong(&mut self, node: &Node<'_>, what: impl fmt::Display, wanted: &str) {
         let problem = self.problem(&node.span, format!("{what} is {wanted}, got {}", node.noun()));
         let help = match node.kind {
             Kind::Number(ref text) if wanted.starts_with("a text") => Some(format!("quote it: \"{text}\"")),
@@ -75,7 +79,7 @@ impl Reader<'_> {
     }
 
     /// The entries of a map.
-    pub(crate) fn map<'n, 's>(&mut self, node: &'n Node<'s>, what: &str) -> Option<&'n [Entry<'s>]> {
+    pub(crate) fn map<'n, 's>(&mut self, node: &'n Node<'s>, what: impl fmt::Display) -> Option<&'n [Entry<'s>]> {
         if let Kind::Map(entries) = &node.kind {
             return Some(entries);
         }
@@ -84,7 +88,7 @@ impl Reader<'_> {
     }
 
     /// The items of a list.
-    pub(crate) fn list<'n, 's>(&mut self, node: &'n Node<'s>, what: &str) -> Option<&'n [Node<'s>]> {
+    pub(crate) fn list<'n, 's>(&mut self, node: &'n Node<'s>, what: impl fmt::Display) -> Option<&'n [Node<'s>]> {
         if let Kind::List(items) = &node.kind {
             return Some(items);
         }
@@ -154,7 +158,7 @@ impl Reader<'_> {
     }
 
     /// A text that is not blank.
-    pub(crate) fn text(&mut self, node: &Node<'_>, what: &str) -> Option<String> {
+    pub(crate) fn text(&mut self, node: &Node<'_>, what: impl fmt::Display) -> Option<String> {
         let Kind::Text(text) = &node.kind else {
             self.wrong(node, what, "a text");
             return None;
@@ -163,13 +167,13 @@ impl Reader<'_> {
     }
 
     /// A text, or the source text of a number or of `true` and `false`; not blank.
-    pub(crate) fn word(&mut self, node: &Node<'_>, what: &str) -> Option<String> {
-        let word = self.any_word(node, what)?;
+    pub(crate) fn word(&mut self, node: &Node<'_>, what: impl fmt::Display) -> Option<String> {
+        let word = self.any_word(node, &what)?;
         self.not_blank(&word, node, what)
     }
 
     /// The same, which may be blank.
-    pub(crate) fn any_word(&mut self, node: &Node<'_>, what: &str) -> Option<String> {
+    pub(crate) fn any_word(&mut self, node: &Node<'_>, what: impl fmt::Display) -> Option<String> {
         match &node.kind {
             Kind::Text(text) | Kind::Number(text) => Some(text.to_string()),
             // In a cell of CSV the word stands among others, and its source text is that of the cell.
@@ -184,7 +188,7 @@ impl Reader<'_> {
         }
     }
 
-    fn not_blank(&mut self, text: &str, node: &Node<'_>, what: &str) -> Option<String> {
+    fn not_blank(&mut self, text: &str, node: &Node<'_>, what: impl fmt::Display) -> Option<String> {
         if text.trim().is_empty() {
             self.report(&node.span, format!("{what} is empty"));
             return None;
@@ -193,7 +197,7 @@ impl Reader<'_> {
     }
 
     /// `true` or `false`.
-    pub(crate) fn flag(&mut self, node: &Node<'_>, what: &str) -> Option<bool> {
+    pub(crate) fn flag(&mut self, node: &Node<'_>, what: impl fmt::Display) -> Option<bool> {
         if let Kind::Bool(yes) = node.kind {
             return Some(yes);
         }
@@ -202,11 +206,11 @@ impl Reader<'_> {
     }
 
     /// A finite number.
-    pub(crate) fn number(&mut self, node: &Node<'_>, what: &str) -> Option<f64> {
+    pub(crate) fn number(&mut self, node: &Node<'_>, what: impl fmt::Display) -> Option<f64> {
         self.finite(node, what, "a number")
     }
 
-    fn finite(&mut self, node: &Node<'_>, what: &str, wanted: &str) -> Option<f64> {
+    fn finite(&mut self, node: &Node<'_>, what: impl fmt::Display, wanted: &str) -> Option<f64> {
         let Kind::Number(text) = &node.kind else {
             self.wrong(node, what, wanted);
             return None;
@@ -221,9 +225,9 @@ impl Reader<'_> {
     }
 
     /// A number from 0 to 1.
-    pub(crate) fn unit(&mut self, node: &Node<'_>, what: &str) -> Option<UnitInterval> {
+    pub(crate) fn unit(&mut self, node: &Node<'_>, what: impl fmt::Display) -> Option<UnitInterval> {
         const WANTED: &str = "a number from 0 to 1";
-        let number = self.finite(node, what, WANTED)?;
+        let number = self.finite(node, &what, WANTED)?;
         match UnitInterval::new(number) {
             Ok(unit) => Some(unit),
             Err(_) => {
@@ -234,7 +238,7 @@ impl Reader<'_> {
     }
 
     /// A whole number of at least `least`.
-    pub(crate) fn count(&mut self, node: &Node<'_>, what: &str, least: usize) -> Option<usize> {
+    pub(crate) fn count(&mut self, node: &Node<'_>, what: impl fmt::Display, least: usize) -> Option<usize> {
         let wanted = format!("a whole number of at least {least}");
         let Kind::Number(text) = &node.kind else {
             self.wrong(node, what, &wanted);
@@ -250,7 +254,12 @@ impl Reader<'_> {
     }
 
     /// One of a few words.
-    pub(crate) fn one_of<T: Copy>(&mut self, node: &Node<'_>, what: &str, words: &[(&'static str, T)]) -> Option<T> {
+    pub(crate) fn one_of<T: Copy>(
+        &mut self,
+        node: &Node<'_>,
+        what: impl fmt::Display,
+        words: &[(&'static str, T)],
+    ) -> Option<T> {
         let list = words.iter().map(|(word, _)| format!("`{word}`")).collect::<Vec<_>>().join(", ");
         let Kind::Text(text) = &node.kind else {
             self.wrong(node, what, &format!("one of {list}"));
@@ -267,7 +276,7 @@ impl Reader<'_> {
     }
 
     /// A time with its unit: `500ms`, `60s`, `2m`. Above 0.
-    pub(crate) fn duration(&mut self, node: &Node<'_>, what: &str) -> Option<Duration> {
+    pub(crate) fn duration(&mut self, node: &Node<'_>, what: impl fmt::Display) -> Option<Duration> {
         let text = match &node.kind {
             Kind::Text(text) | Kind::Number(text) => text.trim(),
             Kind::Null | Kind::Bool(_) | Kind::List(_) | Kind::Map(_) => "",
@@ -295,7 +304,7 @@ impl Reader<'_> {
     }
 
     /// A JSON pointer.
-    pub(crate) fn pointer(&mut self, node: &Node<'_>, what: &str) -> Option<JsonPointer> {
+    pub(crate) fn pointer(&mut self, node: &Node<'_>, what: impl fmt::Display) -> Option<JsonPointer> {
         let Kind::Text(text) = &node.kind else {
             self.wrong(node, what, "a text");
             return None;

@@ -1,10 +1,10 @@
 //! The text of one file, with the way from a byte in it to its line and column.
 
-use std::{ops::Range, path::Path, sync::Arc};
+use std::{io, ops::Range, path::Path, sync::Arc};
 
 use crate::model::Place;
 
-use super::diagnostic::Diagnostic;
+use super::diagnostic::{Diagnostic, Diagnostics};
 
 /// A range of bytes in a [`Source`].
 pub(crate) type Span = Range<usize>;
@@ -27,16 +27,15 @@ impl Source {
         if text.starts_with('\u{feff}') {
             text.drain(..'\u{feff}'.len_utf8());
         }
-        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
-        let lines = std::iter::once(0).chain(ends).collect();
+        let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
         Arc::new(Self { name: name.into(), text, lines })
     }
 
     /// Reads a file. Bytes that are no UTF-8 are a problem at their offset and never replaced.
-    pub(crate) fn read(name: &str, path: &Path) -> Result<Arc<Self>, Diagnostic> {
+    pub(crate) fn read(name: &str, path: &Path) -> Result<Arc<Self>, Diagnostics> {
         let bytes = std::fs::read(path)
-            .map_err(|error| Diagnostic::of_file(name, format!("the file cannot be read: {error}")))?;
-        String::from_utf8(bytes).map(|text| Self::new(name, text)).map_err(|error| not_utf8(name, &error))
+            .map_err(|error| Diagnostic::of_file(name, format!("the file cannot be read: {}", reason(&error))))?;
+        String::from_utf8(bytes).map(|text| Self::new(name, text)).map_err(|error| not_utf8(name, &error).into())
     }
 
     /// The number of a byte's line, from 0.
@@ -90,6 +89,15 @@ impl FloorCharBoundary for str {
             at -= 1;
         }
         at
+    }
+}
+
+/// Why a file can't be read, in the same words on every system where the reason is a common one.
+pub(crate) fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "it does not exist".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        _ => error.to_string(),
     }
 }
 

@@ -381,7 +381,7 @@ impl MetricList<'_, '_> {
         let what = quoted(&entry.key);
         let Some(entries) = reader.map(&entry.value, &what) else { return };
         if entries.is_empty() {
-            reader.report(&entry.value.span, format!("{what} has no rule, so it would take that of the set away"));
+            reader.report(&entry.value.span, format!("{what} has no rule"));
         }
         let fields = reader.fields(&entry.value.span, entries, SET, Empty::Refused);
         let rules = set_rules(reader, &fields, has_min);

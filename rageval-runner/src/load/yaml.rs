@@ -29,11 +29,11 @@ pub(crate) fn read<'s>(source: &'s Arc<Source>, problems: &mut Diagnostics) -> O
             Ok((event, span)) => builder.take(event, &bytes(&span)),
             Err(error) => {
                 let at = error.marker().byte_offset().unwrap_or(source.text.len());
-                Err(syntax(source, at, &error))
+                Err(syntax(source, at, &error).into())
             }
         };
         if let Err(problem) = step {
-            builder.problems.push(problem);
+            builder.problems.append(problem);
             return None;
         }
     }
@@ -48,12 +48,11 @@ fn bytes(span: &granit_parser::Span) -> Span {
 /// A text that is no YAML.
 fn syntax(source: &Arc<Source>, at: usize, error: &granit_parser::ScanError) -> Diagnostic {
     let problem = Diagnostic::at(source, &(at..at), format!("this is not YAML: {}", error.info()));
-    let (_, line) = source.line_at(at);
-    if line.starts_with('\t') || line.trim_start_matches(' ').starts_with('\t') {
-        problem.help("indent with blanks instead of tabs")
-    } else {
-        problem
-    }
+    // The scanner gives up at the tab or at the end of the line before it.
+    let (start, line) = source.line_at(at);
+    let next = source.text.get(start + line.len()..).unwrap_or_default().trim_start_matches(['\r', '\n']);
+    let indented = |line: &str| line.trim_start_matches(' ').starts_with('\t');
+    if indented(line) || indented(next) { problem.help("indent with blanks instead of tabs") } else { problem }
 }
 
 /// A list or map whose end was not seen yet.
@@ -84,7 +83,7 @@ struct Builder<'s, 'p> {
 }
 
 impl<'s> Builder<'s, '_> {
-    fn take(&mut self, event: Event<'s>, span: &Span) -> Result<(), Diagnostic> {
+    fn take(&mut self, event: Event<'s>, span: &Span) -> Result<(), Diagnostics> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let kind = self.scalar(text, style, tag.as_deref(), span);
@@ -115,7 +114,8 @@ impl<'s> Builder<'s, '_> {
                 self.documents += 1;
                 if self.documents > 1 {
                     return Err(Diagnostic::at(self.source, span, "a second document starts here")
-                        .help("put it into a file of its own, or its cases into the list above"));
+                        .help("put it into a file of its own, or its cases into the list above")
+                        .into());
                 }
             }
             // The parser's events may grow; these carry no value.
@@ -124,13 +124,14 @@ impl<'s> Builder<'s, '_> {
         Ok(())
     }
 
-    fn enter(&mut self, open: Open<'s>, span: &Span) -> Result<(), Diagnostic> {
+    fn enter(&mut self, open: Open<'s>, span: &Span) -> Result<(), Diagnostics> {
         if self.open.len() == MAX_DEPTH {
             return Err(Diagnostic::at(
                 self.source,
                 &(span.start..span.start),
                 format!("nested deeper than {MAX_DEPTH} levels"),
-            ));
+            )
+            .into());
         }
         self.open.push(open);
         Ok(())
@@ -194,9 +195,9 @@ impl<'s> Builder<'s, '_> {
         map.entries
     }
 
-    fn alias(&mut self, id: usize, span: &Span) -> Result<Node<'s>, Diagnostic> {
+    fn alias(&mut self, id: usize, span: &Span) -> Result<Node<'s>, Diagnostics> {
         let Some(node) = self.anchors.get(&id) else {
-            return Err(Diagnostic::at(self.source, span, "this alias stands inside the value that it names"));
+            return Err(Diagnostic::at(self.source, span, "this alias stands inside the value that it names").into());
         };
         self.aliased += node.size();
         if self.aliased > MAX_ALIASED {
@@ -204,10 +205,11 @@ impl<'s> Builder<'s, '_> {
                 self.source,
                 span,
                 format!("the aliases of this file repeat more than {MAX_ALIASED} values"),
-            ));
+            )
+            .into());
         }
         if self.open.len() + node.depth() > MAX_DEPTH {
-            return Err(Diagnostic::at(self.source, span, format!("nested deeper than {MAX_DEPTH} levels")));
+            return Err(Diagnostic::at(self.source, span, format!("nested deeper than {MAX_DEPTH} levels")).into());
         }
         Ok(node.clone())
     }
