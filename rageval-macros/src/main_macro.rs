@@ -59,10 +59,7 @@ mod tests {
 
     #[test]
     fn unknown_and_repeated_keys_are_named() {
-        assert_eq!(
-            error(quote!(sistem: answer)),
-            "unknown key `sistem`; `main!` takes `system` and `metrics`"
-        );
+        assert_eq!(error(quote!(sistem: answer)), "unknown key `sistem`; `main!` takes `system` and `metrics`");
         assert_eq!(error(quote!(system: a, system: b)), "`system` is given twice");
     }
 

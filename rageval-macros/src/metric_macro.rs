@@ -81,12 +81,46 @@ mod tests {
 
     #[test]
     fn what_is_no_metric_is_named() {
-        let good = quote!(fn polite(case: &GoldenCase, sample: &Sample) -> Outcome { todo!() });
+        let good = quote!(
+            fn polite(case: &GoldenCase, sample: &Sample) -> Outcome {
+                todo!()
+            }
+        );
         assert!(expand(quote!(about = "x"), good.clone()).is_ok());
         assert!(error(quote!(), good.clone()).contains("say what the metric measures"));
         assert!(error(quote!(abuot = "x"), good).contains("unknown option `abuot`"));
-        assert!(error(quote!(about = "x"), quote!(async fn a(c: &C, s: &S) -> O { x })).contains("plain function"));
-        assert!(error(quote!(about = "x"), quote!(fn a(c: &C) -> O { x })).contains("fn(&GoldenCase, &Sample)"));
-        assert!(error(quote!(about = "x"), quote!(fn Aa(c: &C, s: &S) -> O { x })).contains("lower-case"));
+        assert!(
+            error(
+                quote!(about = "x"),
+                quote!(
+                    async fn a(c: &C, s: &S) -> O {
+                        x
+                    }
+                )
+            )
+            .contains("plain function")
+        );
+        assert!(
+            error(
+                quote!(about = "x"),
+                quote!(
+                    fn a(c: &C) -> O {
+                        x
+                    }
+                )
+            )
+            .contains("fn(&GoldenCase, &Sample)")
+        );
+        assert!(
+            error(
+                quote!(about = "x"),
+                quote!(
+                    fn Aa(c: &C, s: &S) -> O {
+                        x
+                    }
+                )
+            )
+            .contains("lower-case")
+        );
     }
 }

@@ -20,7 +20,8 @@ struct Query {
 
 fn main() {
     let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with("--"));
-    let (Some(path), Some(rounds)) = (arguments.next(), arguments.next().and_then(|rounds| rounds.parse::<u32>().ok())) else {
+    let (Some(path), Some(rounds)) = (arguments.next(), arguments.next().and_then(|rounds| rounds.parse::<u32>().ok()))
+    else {
         eprintln!("usage: score_in_memory FILE ROUNDS");
         return;
     };
@@ -32,14 +33,16 @@ fn main() {
         });
     })
     .expect("a readable file");
-    let measurements = ["recall@10", "ndcg@10", "map", "mrr"].map(|key| Measurement::parse(key, Gain::Linear).expect("a metric"));
+    let measurements =
+        ["recall@10", "ndcg@10", "map", "mrr"].map(|key| Measurement::parse(key, Gain::Linear).expect("a metric"));
     let mut best = Duration::MAX;
     let mut means = [0.0; 4];
     for _ in 0..rounds {
         let start = Instant::now();
         let mut sums = [0.0; 4];
         for query in black_box(&queries) {
-            let relevant = Relevant::new(query.judged.iter().map(|(id, grade)| (id.as_str(), *grade))).expect("relevant");
+            let relevant =
+                Relevant::new(query.judged.iter().map(|(id, grade)| (id.as_str(), *grade))).expect("relevant");
             let found = Found::in_ranking(query.ranking.iter().map(|id| Some(id.as_str())), &relevant);
             for (sum, one) in sums.iter_mut().zip(measurements) {
                 *sum += one.score(&found).expect("a score").get();

@@ -66,7 +66,7 @@ impl Evaluation {
         };
         let mut outcomes = BTreeMap::new();
         let mut pending = Vec::new();
-        for key in metric_keys(&self.rules, case) {
+        for (key, _) in self.rules.metrics_of(case) {
             let Some(metric) = self.metrics.iter().copied().find(|metric| metric.name() == key.name()) else {
                 let why = format!("no metric is called `{}`", key.name());
                 outcomes.insert(key.clone(), Outcome::unmeasured("unknown metric", why));
@@ -95,11 +95,10 @@ impl Evaluation {
 
     /// Asks the system, within its limits; settles whether the answer is a refusal.
     async fn take(&self, case: &GoldenCase) -> Result<Sample, Unmeasured> {
-        let _permit = self
-            .system_limit
-            .acquire()
-            .await
-            .map_err(|error| Unmeasured::new(cause::ERROR, format!("no place among the calls under way: {error}")))?;
+        let _permit =
+            self.system_limit.acquire().await.map_err(|error| {
+                Unmeasured::new(cause::ERROR, format!("no place among the calls under way: {error}"))
+            })?;
         let question = Question::from(case);
         let system = Arc::clone(&self.system);
         let runtime = tokio::runtime::Handle::current();
@@ -192,18 +191,13 @@ impl Evaluation {
                 let why = format!("no reply within {}", seconds(self.judge_timeout));
                 Reply::Failed { ending: Ending::TimeOut, why }
             }
-            Ok(Err(panic)) => {
-                Reply::Failed { ending: Ending::Provider, why: format!("the judge panicked: {}", payload(panic.as_ref())) }
-            }
+            Ok(Err(panic)) => Reply::Failed {
+                ending: Ending::Provider,
+                why: format!("the judge panicked: {}", payload(panic.as_ref())),
+            },
             Ok(Ok(reply)) => reply,
         }
     }
-}
-
-/// The metrics of one case: those of the rules, and those that only the case itself names.
-pub fn metric_keys<'a>(rules: &'a Rules, case: &'a GoldenCase) -> Vec<&'a MetricKey> {
-    let own = case.bars.keys().filter(|key| !rules.metrics.contains_key(*key));
-    rules.metrics.keys().chain(own).collect()
 }
 
 /// A metric's parameters for one case: the policy's with the case's own over them.

@@ -11,11 +11,7 @@ mod demo;
 
 const FILES: [(&str, Language, &str); 3] = [
     ("en", Language::English, include_str!("../../cases/en.yaml")),
-    (
-        "pt",
-        Language::Portuguese,
-        include_str!("../../cases/pt.yaml"),
-    ),
+    ("pt", Language::Portuguese, include_str!("../../cases/pt.yaml")),
     ("zh", Language::Chinese, include_str!("../../cases/zh.yaml")),
 ];
 
@@ -35,11 +31,7 @@ impl Case {
     /// Share of the relevant documents among the retrieved ones.
     fn recall(&self, variant: Variant) -> f64 {
         let contexts = self.answer(variant).contexts;
-        let found = self
-            .relevant
-            .iter()
-            .filter(|id| contexts.iter().any(|context| context.id == **id))
-            .count();
+        let found = self.relevant.iter().filter(|id| contexts.iter().any(|context| context.id == **id)).count();
         found as f64 / self.relevant.len() as f64
     }
 }
@@ -56,9 +48,7 @@ fn case(value: &Value) -> Case {
     Case {
         id: text(&value["id"]),
         query: text(&value["query"]),
-        relevant: relevant
-            .map(|relevant| text(relevant.get("id").unwrap_or(relevant)))
-            .collect(),
+        relevant: relevant.map(|relevant| text(relevant.get("id").unwrap_or(relevant))).collect(),
         document: value.get("document").map(text),
         should_refuse: value["should_refuse"] == true,
     }
@@ -77,10 +67,7 @@ fn answerable(file: &str) -> Vec<Case> {
 #[test]
 fn every_document_that_a_case_names_exists() {
     for (_, language, file) in FILES {
-        let known: BTreeSet<&str> = corpus::documents(language)
-            .iter()
-            .map(|document| document.id)
-            .collect();
+        let known: BTreeSet<&str> = corpus::documents(language).iter().map(|document| document.id).collect();
         for case in cases(file) {
             for id in case.relevant.iter().chain(&case.document) {
                 assert!(known.contains(id.as_str()), "{} names {id}", case.id);
@@ -91,33 +78,17 @@ fn every_document_that_a_case_names_exists() {
 
 #[test]
 fn document_ids_and_case_ids_are_unique() {
-    let documents: Vec<&str> = FILES
-        .iter()
-        .flat_map(|(_, language, _)| corpus::documents(*language))
-        .map(|document| document.id)
-        .collect();
-    assert_eq!(
-        documents.iter().collect::<BTreeSet<_>>().len(),
-        documents.len()
-    );
+    let documents: Vec<&str> =
+        FILES.iter().flat_map(|(_, language, _)| corpus::documents(*language)).map(|document| document.id).collect();
+    assert_eq!(documents.iter().collect::<BTreeSet<_>>().len(), documents.len());
     let cases = all_cases();
-    assert_eq!(
-        cases
-            .iter()
-            .map(|case| &case.id)
-            .collect::<BTreeSet<_>>()
-            .len(),
-        cases.len()
-    );
+    assert_eq!(cases.iter().map(|case| &case.id).collect::<BTreeSet<_>>().len(), cases.len());
 }
 
 #[test]
 fn each_language_has_its_share_of_documents_and_cases() {
     for (name, language, file) in FILES {
-        assert!(
-            20 <= corpus::documents(language).len(),
-            "documents of {name}"
-        );
+        assert!(20 <= corpus::documents(language).len(), "documents of {name}");
         assert!(25 <= cases(file).len(), "cases of {name}");
         let declined = cases(file).iter().filter(|case| case.should_refuse).count();
         assert!(5 <= declined, "out-of-scope cases of {name}");
@@ -129,12 +100,7 @@ fn a_case_is_answered_in_its_language() {
     for (name, _, file) in FILES {
         for case in cases(file) {
             for context in case.answer(Variant::Normal).contexts {
-                assert!(
-                    context.id.starts_with(name),
-                    "{} retrieved {}",
-                    case.id,
-                    context.id
-                );
+                assert!(context.id.starts_with(name), "{} retrieved {}", case.id, context.id);
             }
         }
     }
@@ -154,10 +120,7 @@ fn the_same_question_gets_the_same_answer() {
 fn most_questions_find_a_relevant_document() {
     let measured = FILES.map(|(name, _, file)| {
         let cases = answerable(file);
-        let found = cases
-            .iter()
-            .filter(|case| 0.0 < case.recall(Variant::Normal))
-            .count();
+        let found = cases.iter().filter(|case| 0.0 < case.recall(Variant::Normal)).count();
         (name, found, cases.len())
     });
     assert_eq!(measured, [("en", 23, 28), ("pt", 24, 27), ("zh", 27, 27)]);
@@ -171,9 +134,7 @@ fn most_refusals_are_right() {
         let refused = |should_refuse| {
             cases
                 .iter()
-                .filter(|case| {
-                    case.should_refuse == should_refuse && case.answer(Variant::Normal).refused
-                })
+                .filter(|case| case.should_refuse == should_refuse && case.answer(Variant::Normal).refused)
                 .count()
         };
         (name, refused(true), refused(false))
@@ -206,27 +167,16 @@ fn a_verbose_answer_contains_the_plain_one() {
 #[test]
 fn a_hallucinated_answer_is_never_the_plain_one() {
     for case in all_cases() {
-        let (plain, hallucinated) = (
-            case.answer(Variant::Normal),
-            case.answer(Variant::Hallucinating),
-        );
+        let (plain, hallucinated) = (case.answer(Variant::Normal), case.answer(Variant::Hallucinating));
         assert_eq!(hallucinated.contexts, plain.contexts);
-        assert_eq!(
-            hallucinated.text == plain.text,
-            plain.refused,
-            "{}",
-            case.id
-        );
+        assert_eq!(hallucinated.text == plain.text, plain.refused, "{}", case.id);
     }
 }
 
 #[test]
 fn the_system_that_never_refuses_never_refuses() {
     for case in all_cases() {
-        let (plain, insistent) = (
-            case.answer(Variant::Normal),
-            case.answer(Variant::NeverRefuses),
-        );
+        let (plain, insistent) = (case.answer(Variant::Normal), case.answer(Variant::NeverRefuses));
         assert!(!insistent.refused, "{}", case.id);
         assert_eq!(insistent.text != plain.text, plain.refused, "{}", case.id);
     }
@@ -238,6 +188,7 @@ fn an_unknown_variant_is_an_error_that_names_the_known() {
     assert_eq!(Variant::from_name(Some("verbose")), Ok(Variant::Verbose));
     assert_eq!(
         Variant::from_name(Some("lazy")),
-        Err("unknown demo variant \"lazy\"; known are normal, weak-retriever, verbose, hallucinating, never-refuses".to_owned())
+        Err("unknown demo variant \"lazy\"; known are normal, weak-retriever, verbose, hallucinating, never-refuses"
+            .to_owned())
     );
 }

@@ -125,8 +125,20 @@ fn modules_use_their_own_layer_and_those_below() {
 #[test]
 fn vocabulary_and_logic_do_no_input_or_output() {
     let words = [
-        "std::fs", "std::env", "std::net", "std::process", "std::thread", "Instant", "SystemTime", "tokio", "reqwest", "async ",
-        ".await", "println!", "eprintln!", "thread_rng",
+        "std::fs",
+        "std::env",
+        "std::net",
+        "std::process",
+        "std::thread",
+        "Instant",
+        "SystemTime",
+        "tokio",
+        "reqwest",
+        "async ",
+        ".await",
+        "println!",
+        "eprintln!",
+        "thread_rng",
     ];
     let mut broken = Vec::new();
     for (_, modules) in &LAYERS[..2] {
@@ -164,7 +176,10 @@ fn files_are_readable_in_one_sitting() {
     let mut broken = Vec::new();
     for below in ["rageval-runner", "rageval-macros/src", "cargo-rageval"] {
         for source in sources(below).iter().filter(|source| source.lines > LONGEST) {
-            broken.push(format!("{}: {} lines, at most {LONGEST}: which two ideas are in it?", source.path, source.lines));
+            broken.push(format!(
+                "{}: {} lines, at most {LONGEST}: which two ideas are in it?",
+                source.path, source.lines
+            ));
         }
     }
     report(&broken);
@@ -191,7 +206,8 @@ fn every_file_says_what_it_is() {
         for source in sources(below) {
             let text = fs::read_to_string(root().join(&source.path)).expect("readable");
             if !text.starts_with("//!") && !text.starts_with("#![") {
-                broken.push(format!("{}: the first line says in one sentence what the file is: `//! ...`", source.path));
+                broken
+                    .push(format!("{}: the first line says in one sentence what the file is: `//! ...`", source.path));
             }
         }
     }

@@ -83,10 +83,11 @@ impl CaseFindings {
 pub fn case_findings(case: &GoldenCase, record: &Record, basis: &Basis<'_>) -> CaseFindings {
     let mut findings = CaseFindings { faults: tally::faults_of(Some(record), basis.rules), ..CaseFindings::default() };
     let known_metrics = case.known_failure.as_ref().map_or(&[][..], |known| &known.metrics);
-    for (metric, rule) in &basis.rules.metrics {
+    for (metric, rule) in basis.rules.metrics_of(case) {
         let own = case.bars.get(metric);
-        let min = own.and_then(|own| own.min).or(rule.min);
-        let max_drop = own.and_then(|own| own.max_drop).or(rule.max_drop);
+        let min = own.and_then(|own| own.min).or(rule.and_then(|rule| rule.min));
+        let max_drop = own.and_then(|own| own.max_drop).or(rule.and_then(|rule| rule.max_drop));
+        let level = rule.map_or(Level::Fail, |rule| rule.level);
         let Some(score) = record.outcomes.get(metric).and_then(crate::model::Outcome::score) else { continue };
         let score = score.get();
         let mut broken = Vec::new();
@@ -97,14 +98,14 @@ pub fn case_findings(case: &GoldenCase, record: &Record, basis: &Basis<'_>) -> C
             (Some(max_drop), Some(Ok(baseline))) if !holds_drop(baseline - score, max_drop.get()) => {
                 broken.push(Bar::MaxDrop { baseline, max_drop: max_drop.get() });
             }
-            (Some(_), Some(Err(why))) if rule.level == Level::Fail => findings.undecided.push((metric.clone(), why)),
+            (Some(_), Some(Err(why))) if level == Level::Fail => findings.undecided.push((metric.clone(), why)),
             (Some(_) | None, Some(_) | None) => {}
         }
         let is_known = known_metrics.contains(metric);
         if is_known && broken.is_empty() {
             findings.recovered.push(metric.clone());
         }
-        let list = match rule.level {
+        let list = match level {
             _ if is_known => &mut findings.known,
             Level::Fail => &mut findings.failed,
             Level::Warn => &mut findings.warned,
@@ -208,7 +209,7 @@ mod tests {
         let changed = dropped.clone().change(|world| {
             world.set.cases[0].query = "Another question?".to_owned();
             let digest = world.set.cases[0].digest();
-            world.records.get_mut(&id("c00")).expect("a record").digest = digest;
+            world.record_mut(&id("c00")).digest = digest;
         });
         assert_eq!(ruling(&changed), Ruling::Pass);
         let new = dropped.change(|world| world.baseline.as_mut().expect("a baseline").cases.clear());
@@ -263,7 +264,7 @@ mod tests {
             let mut rule = world.rules.metrics[&key("recall@5")].clone();
             rule.min = Some(unit(1.0));
             world.rules.metrics.insert(key("faithfulness"), rule);
-            world.records.get_mut(&id("c00")).expect("a record").outcomes.insert(key("faithfulness"), scored(0.9));
+            world.record_mut(&id("c00")).outcomes.insert(key("faithfulness"), scored(0.9));
         });
         assert_eq!(ruling(&world), Ruling::Fail);
     }
@@ -279,11 +280,11 @@ mod tests {
         let faults = [
             World::with("recall@5", [Outcome::unmeasured("judge time-out", "60 s")]),
             World::of(&[1.0]).change(|world| {
-                let record = world.records.get_mut(&id("c00")).expect("a record");
+                let record = world.record_mut(&id("c00"));
                 record.taken = Taken::Failed(Unmeasured::new("system crashed", "exit 1"));
                 record.outcomes.clear();
             }),
-            World::of(&[1.0]).change(|world| world.records.get_mut(&id("c00")).expect("a record").outcomes.clear()),
+            World::of(&[1.0]).change(|world| world.record_mut(&id("c00")).outcomes.clear()),
         ];
         for world in faults {
             assert_eq!(ruling(&world), Ruling::Undecided);

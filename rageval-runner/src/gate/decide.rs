@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     model::{
-        CaseId, GoldenCase, GoldenSet, MetricKey, Record, Unmeasured,
+        CaseId, GoldenCase, GoldenSet, MetricKey, Records, Unmeasured,
         run::{Decision, Ruling},
     },
     report::console::{
@@ -37,13 +37,7 @@ struct Found {
 }
 
 /// Decides one gate over the records of its population. `tests` comes from [`super::drop_tests`], once a run.
-pub fn decide_gate(
-    gate: &Gate,
-    set: &GoldenSet,
-    records: &BTreeMap<CaseId, Record>,
-    basis: &Basis<'_>,
-    tests: &DropTests,
-) -> Decision {
+pub fn decide_gate(gate: &Gate, set: &GoldenSet, records: &Records, basis: &Basis<'_>, tests: &DropTests) -> Decision {
     let run = Evidence { gate, set, records, basis };
     let found = match (gate.rule, &gate.metric) {
         (GateRule::Unmeasured { max }, _) => run.unmeasured(max),
@@ -95,7 +89,7 @@ fn named(gate: &Gate, found: Found, basis: &Basis<'_>) -> Decision {
 struct Evidence<'a> {
     gate: &'a Gate,
     set: &'a GoldenSet,
-    records: &'a BTreeMap<CaseId, Record>,
+    records: &'a Records,
     basis: &'a Basis<'a>,
 }
 
@@ -104,7 +98,7 @@ impl Evidence<'_> {
         let mut by_cause: BTreeMap<String, Vec<&CaseId>> = BTreeMap::new();
         let mut count = 0;
         for case in &self.gate.population {
-            let faults = tally::faults_of(self.records.get(case), self.basis.rules);
+            let faults = tally::faults_of(self.records.get(case).map(|record| &**record), self.basis.rules);
             count += usize::from(!faults.is_empty());
             for (_, fault) in faults {
                 let cases = by_cause.entry(fault.cause).or_default();

@@ -1,6 +1,6 @@
 //! A small world for the tests of decisions: rules, cases, records and a baseline, changed by closures.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
     Basis, DropTests, MetricFacts, decide_case, decide_gate, drop_tests, gates,
@@ -9,8 +9,8 @@ use super::{
 use crate::{
     metric::Kind,
     model::{
-        Answer, CaseId, Expectation, GoldenCase, GoldenSet, Language, MetricKey, Outcome, Place, Record, Sample, Taken,
-        UnitInterval,
+        Answer, CaseId, Expectation, GoldenCase, GoldenSet, Language, MetricKey, Outcome, Place, Record, Records,
+        Sample, Taken, UnitInterval,
         run::{Baseline, BaselineCase, Decision, JudgeStamp},
     },
 };
@@ -63,7 +63,7 @@ pub(crate) fn slice(field: SliceField, value: &str) -> SliceName {
 pub(crate) struct World {
     pub(crate) rules: Rules,
     pub(crate) set: GoldenSet,
-    pub(crate) records: BTreeMap<CaseId, Record>,
+    pub(crate) records: Records,
     pub(crate) baseline: Option<Baseline>,
     pub(crate) judge: JudgeStamp,
     metrics: BTreeMap<String, MetricFacts>,
@@ -86,7 +86,7 @@ impl World {
         world.rules.metrics.insert(key(metric), MetricRule::default());
         for (i, outcome) in outcomes.into_iter().enumerate() {
             let case = golden(&format!("c{i:02}"), 10 + i);
-            world.records.insert(case.id.clone(), Self::record(&case, metric, outcome));
+            world.records.insert(case.id.clone(), Arc::new(Self::record(&case, metric, outcome)));
             world.set.cases.push(case);
         }
         world
@@ -101,6 +101,11 @@ impl World {
             outcomes: [(key(metric), outcome)].into(),
             transcript: crate::model::Transcript::default(),
         }
+    }
+
+    /// The record of a case, to be changed.
+    pub(crate) fn record_mut(&mut self, id: &CaseId) -> &mut Record {
+        Arc::make_mut(self.records.get_mut(id).expect("a record"))
     }
 
     /// Sets the rule of the first metric.

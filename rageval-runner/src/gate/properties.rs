@@ -67,7 +67,7 @@ fn rulings(world: &World) -> BTreeMap<String, Ruling> {
 fn with_outcome(world: &World, place: usize, outcome: &Outcome) -> World {
     world.clone().change(|world| {
         let case = id(&format!("c{place:02}"));
-        let record = world.records.get_mut(&case).expect("a record");
+        let record = world.record_mut(&case);
         record.outcomes.values_mut().for_each(|held| *held = outcome.clone());
     })
 }

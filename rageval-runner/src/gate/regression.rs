@@ -8,7 +8,7 @@ use super::{
     tally,
 };
 use crate::{
-    model::{CaseId, GoldenSet, MetricKey, Outcome, Record, Unmeasured, run::Baseline},
+    model::{CaseId, GoldenSet, MetricKey, Outcome, Records, Unmeasured, run::Baseline},
     stats,
 };
 
@@ -58,14 +58,14 @@ pub struct Pairs {
 
 impl Pairs {
     /// Pairs the cases of a gate with the baseline, by id and content.
-    pub fn of(metric: &MetricKey, cases: &[CaseId], records: &BTreeMap<CaseId, Record>, baseline: &Baseline) -> Self {
+    pub fn of(metric: &MetricKey, cases: &[CaseId], records: &Records, baseline: &Baseline) -> Self {
         let mut pairs = Self::default();
         for case in cases {
             let Some(accepted) = baseline.cases.get(case) else {
                 pairs.new += 1;
                 continue;
             };
-            let record = records.get(case);
+            let record = records.get(case).map(|record| &**record);
             if record.is_some_and(|record| record.digest != accepted.digest) {
                 pairs.changed += 1;
                 continue;
@@ -153,7 +153,7 @@ impl DropTests {
 /// Tests every drop of a mean that is decided with a p-value. Call once, with the records of [`super::needed_cases`] or more.
 ///
 /// Slices below their minimum and gates that can't be compared take no part in the correction.
-pub fn drop_tests(all: &[Gate], records: &BTreeMap<CaseId, Record>, basis: &Basis<'_>) -> DropTests {
+pub fn drop_tests(all: &[Gate], records: &Records, basis: &Basis<'_>) -> DropTests {
     let mut names = Vec::new();
     let mut measured = Vec::new();
     let mut at_zero = Vec::new();
@@ -243,7 +243,7 @@ mod tests {
             scored(0.2),
         ];
         let world = World::with("recall@5", outcomes).accepted(&[0.9; 4]).change(|world| {
-            world.records.get_mut(&id("c03")).expect("a record").digest = "another".to_owned();
+            world.record_mut(&id("c03")).digest = "another".to_owned();
         });
         let cases: Vec<_> = world.set.cases.iter().map(|case| case.id.clone()).collect();
         let baseline = world.baseline.as_ref().expect("a baseline");

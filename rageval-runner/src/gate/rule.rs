@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     metric::Params,
-    model::{MetricKey, Place, UnitInterval},
+    model::{GoldenCase, MetricKey, Place, UnitInterval},
 };
 
 /// What a broken rule does.
@@ -187,6 +187,28 @@ pub enum Orphans {
     Warn,
     /// It makes `gate::set::orphans` red.
     Fail,
+}
+
+impl Rules {
+    /// Whether any rule compares with a baseline.
+    pub fn has_drop_rules(&self) -> bool {
+        let set = |rules: &SetRules| {
+            rules.mean.is_some_and(|rule| rule.max_drop.is_some())
+                || rules.bottom10.is_some_and(|rule| rule.max_drop.is_some())
+        };
+        self.metrics
+            .values()
+            .any(|rule| rule.max_drop.is_some() || set(&rule.set) || rule.slices.values().any(|(_, rules)| set(rules)))
+    }
+
+    /// The metrics of one case: those of the policy with their rules, and those that only the case itself names.
+    pub fn metrics_of<'a>(
+        &'a self,
+        case: &'a GoldenCase,
+    ) -> impl Iterator<Item = (&'a MetricKey, Option<&'a MetricRule>)> {
+        let own = case.bars.keys().filter(|key| !self.metrics.contains_key(*key));
+        self.metrics.iter().map(|(key, rule)| (key, Some(rule))).chain(own.map(|key| (key, None)))
+    }
 }
 
 /// All rules over scores.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::rule::Rules;
 use crate::{
-    model::{CaseId, GoldenSet, MetricKey, Outcome, Record, Taken, UnitInterval, Unmeasured},
+    model::{CaseId, GoldenSet, MetricKey, Outcome, Record, Records, Taken, UnitInterval, Unmeasured},
     stats::{self, Cluster, Interval},
 };
 
@@ -21,10 +21,10 @@ pub struct Tally {
 
 impl Tally {
     /// Counts the outcomes of these cases. A case without record, or whose record lacks the metric, is unmeasured.
-    pub fn of(metric: &MetricKey, cases: &[CaseId], records: &BTreeMap<CaseId, Record>) -> Self {
+    pub fn of(metric: &MetricKey, cases: &[CaseId], records: &Records) -> Self {
         let mut tally = Self::default();
         for case in cases {
-            match outcome_of(metric, records.get(case)) {
+            match outcome_of(metric, records.get(case).map(|record| &**record)) {
                 Outcome::Scored { score, .. } => tally.scored.push((case.clone(), score.value.get())),
                 Outcome::NotApplicable { why } => tally.not_applicable.push((case.clone(), why)),
                 Outcome::Unmeasured { fault } => tally.unmeasured.push((case.clone(), fault)),

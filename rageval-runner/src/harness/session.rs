@@ -19,7 +19,7 @@ use crate::{
     judge::Judge,
     metric::Metric,
     model::{
-        CaseId, GoldenCase, Record,
+        CaseId, GoldenCase, Record, Records,
         run::{Baseline, Decision, JudgeStamp, Manifest, Run, SetStamp, SystemStamp},
     },
     store::{StoreError, runs, runs::RunFolder},
@@ -47,14 +47,14 @@ pub(super) struct Session {
     pub(super) context: Context,
     pub(super) decisions: Mutex<BTreeMap<String, Decision>>,
     pub(super) function: Option<Arc<dyn RagSystem>>,
-    pub(super) records: Records,
+    pub(super) records: Shared,
     /// Built on the first record that is in no store.
     pub(super) evaluation: OnceLock<Result<Arc<Evaluation>, Problem>>,
     pub(super) runtime: OnceLock<Runtime>,
 }
 
 /// Where records are while the run goes on.
-pub(super) enum Records {
+pub(super) enum Shared {
     /// One process: evaluated ahead, kept in memory.
     Memory(BTreeMap<CaseId, OnceLock<Result<Arc<Record>, Problem>>>),
     /// Many processes: files of the run folder, and what this process has read.
@@ -66,7 +66,7 @@ impl Session {
     pub(super) fn evaluation(&self) -> Result<Arc<Evaluation>, Problem> {
         let open = || {
             let system = setup::open_system(&self.files, self.function.clone())?;
-            let shared = matches!(self.records, Records::Folder(_)).then_some(&self.folder);
+            let shared = matches!(self.records, Shared::Folder(_)).then_some(&self.folder);
             let judge = Arc::clone(&self.judge);
             Ok(Arc::new(setup::evaluation(&self.files, system, judge, self.metrics.clone(), shared)))
         };
@@ -105,7 +105,7 @@ impl Session {
 
     /// Evaluates the given cases ahead, in the background; one process only.
     pub(super) fn prefetch(self: &Arc<Self>, wanted: &BTreeSet<CaseId>) {
-        let Records::Memory(slots) = &self.records else { return };
+        let Shared::Memory(slots) = &self.records else { return };
         let wanted: Vec<usize> =
             (0..self.files.set.cases.len()).filter(|&i| wanted.contains(&self.files.set.cases[i].id)).collect();
         let fail_all = |problem: &Problem| {
@@ -147,7 +147,7 @@ impl Session {
             Ok(record) => Ok(Arc::new(record)),
             Err(error) => Err(Problem::everything(format!("the evaluation of {id} ended early: {error}"))),
         };
-        if let Records::Memory(slots) = &self.records
+        if let Shared::Memory(slots) = &self.records
             && let Some(slot) = slots.get(&id)
         {
             slot.set(result).ok();
@@ -165,14 +165,14 @@ impl Session {
         cases: impl IntoIterator<Item = &'c GoldenCase>,
     ) -> Result<Vec<Arc<Record>>, Problem> {
         match &self.records {
-            Records::Memory(slots) => cases
+            Shared::Memory(slots) => cases
                 .into_iter()
                 .map(|case| match slots.get(&case.id) {
                     Some(slot) => slot.wait().clone(),
                     None => Err(Problem::everything(format!("case {} is not part of this run", case.id))),
                 })
                 .collect(),
-            Records::Folder(read) => {
+            Shared::Folder(read) => {
                 let cases: Vec<&GoldenCase> = cases.into_iter().collect();
                 self.read_or_evaluate(&cases, read)
             }
@@ -227,7 +227,7 @@ impl Session {
 
     /// Keeps a decision, and shares it with the other processes of the run.
     pub(super) fn keep(&self, decision: Decision) -> Result<(), StoreError> {
-        if matches!(self.records, Records::Folder(_)) {
+        if matches!(self.records, Shared::Folder(_)) {
             self.folder.write_decision(&decision)?;
         }
         self.decisions.lock().unwrap_or_else(PoisonError::into_inner).insert(decision.trial.clone(), decision);
@@ -268,9 +268,20 @@ impl Session {
         known.map(|metric| (metric.name().to_owned(), metric.version())).collect()
     }
 
+    /// The records that are there by now.
+    pub(super) fn finished(&self) -> Records {
+        match &self.records {
+            Shared::Memory(slots) => slots
+                .iter()
+                .filter_map(|(id, slot)| Some((id.clone(), Arc::clone(slot.get()?.as_ref().ok()?))))
+                .collect(),
+            Shared::Folder(read) => read.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+        }
+    }
+
     /// Ends the run of one process: writes the run file, also when cases failed.
     pub(super) fn write_run(&self) -> Result<std::path::PathBuf, StoreError> {
-        let Records::Memory(slots) = &self.records else { return Ok(self.folder.path()) };
+        let Shared::Memory(slots) = &self.records else { return Ok(self.folder.path()) };
         let mut records: Vec<Record> = Vec::new();
         let mut missing = BTreeSet::new();
         for (id, slot) in slots {

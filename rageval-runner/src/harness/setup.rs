@@ -156,10 +156,7 @@ pub(super) fn open_judge(policy: &Policy) -> Result<Arc<dyn Judge>, Problem> {
 }
 
 /// Opens the system of the policy: the function of the test binary, or one that needs no code.
-pub(super) fn open_system(
-    files: &Files,
-    function: Option<Arc<dyn RagSystem>>,
-) -> Result<Arc<dyn RagSystem>, Problem> {
+pub(super) fn open_system(files: &Files, function: Option<Arc<dyn RagSystem>>) -> Result<Arc<dyn RagSystem>, Problem> {
     let spec = &files.policy.system;
     let place = &spec.place;
     match (&spec.kind, function) {

@@ -132,9 +132,7 @@ impl Snapshots {
         }
         let difference = difference(stored.as_ref().map_or("", |stored| stored.body.as_str()), &new.body);
         match red {
-            Some(why) if self.writing != Writing::PendingAndPass => {
-                Ok(Finding::Red { why, diff: difference })
-            }
+            Some(why) if self.writing != Writing::PendingAndPass => Ok(Finding::Red { why, diff: difference }),
             Some(_) | None => Ok(Finding::Changed),
         }
     }
@@ -173,7 +171,9 @@ impl Snapshots {
         let mut orphans: Vec<String> = entries
             .filter_map(Result::ok)
             .filter_map(|entry| entry.file_name().into_string().ok())
-            .filter(|file| file.strip_suffix(".snap").is_some_and(|name| !known.contains(&name.nfc().collect::<String>())))
+            .filter(|file| {
+                file.strip_suffix(".snap").is_some_and(|name| !known.contains(&name.nfc().collect::<String>()))
+            })
             .collect();
         orphans.sort();
         orphans
@@ -333,7 +333,20 @@ mod tests {
 
     #[test]
     fn no_two_ids_share_a_file() {
-        let ids = ["Refund-EU", "refund-eu", "a/b", "a-b", "../../evil", "evil", "CON", "ação", "acao", "退款-期限", "…", "a b"];
+        let ids = [
+            "Refund-EU",
+            "refund-eu",
+            "a/b",
+            "a-b",
+            "../../evil",
+            "evil",
+            "CON",
+            "ação",
+            "acao",
+            "退款-期限",
+            "…",
+            "a b",
+        ];
         let names: std::collections::BTreeSet<String> = ids.iter().map(|id| name(id).to_lowercase()).collect();
         assert_eq!(names.len(), ids.len());
         assert_eq!(name("退款-期限").split('-').count(), 3);

@@ -12,7 +12,7 @@ use libtest_mimic::{Failed, Trial};
 use super::{
     context::{self, Context},
     flags::Flags,
-    session::{Records, Session},
+    session::{Session, Shared},
     setup::{self, Files, Scope},
     snapshots::{Snapshots, Writing},
     suite::Location,
@@ -56,7 +56,10 @@ pub(super) fn run(
         Ok(files) => files,
         // Red under any filter, and for a listing: a runner that lists nothing would run nothing, and that is green.
         Err(problem) => {
-            eprintln!("Error: the golden cases or thresholds.yaml cannot be read; nothing was run\n\n{}", problem.trim_end());
+            eprintln!(
+                "Error: the golden cases or thresholds.yaml cannot be read; nothing was run\n\n{}",
+                problem.trim_end()
+            );
             return ExitCode::from(RED);
         }
     };
@@ -141,8 +144,8 @@ fn session(
         Scope::OneFile => Vec::new(),
     };
     let records = match context.nextest_run {
-        Some(_) => Records::Folder(Mutex::default()),
-        None => Records::Memory(files.set.cases.iter().map(|case| (case.id.clone(), OnceLock::new())).collect()),
+        Some(_) => Shared::Folder(Mutex::default()),
+        None => Shared::Memory(files.set.cases.iter().map(|case| (case.id.clone(), OnceLock::new())).collect()),
     };
     Ok(Session {
         files,

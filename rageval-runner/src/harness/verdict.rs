@@ -1,21 +1,18 @@
 //! Decides the trials from their records, and ends the run.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::PathBuf,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    session::{self, Records, Session},
-    setup::Problem,
-    snapshots::Finding,
+    session::{self, Session, Shared},
+    setup::{Problem, Scope},
+    snapshots::{Finding, Writing},
     trials::{self, Role},
 };
 use crate::{
     gate::{self, Basis, MetricFacts, SnapshotFailure, rule::Orphans},
     metric::Metric,
     model::{
-        CaseId, GoldenCase, Record,
+        CaseId, GoldenCase, Records,
         run::{Decision, Ruling},
     },
     report::console::{self, text::visible},
@@ -109,12 +106,11 @@ fn gate(session: &Session, index: usize) -> Result<Decision, Problem> {
     let needed = population(session, index);
     let set = &session.files.set;
     let cases = set.cases.iter().filter(|case| needed.contains(&case.id));
-    let records: BTreeMap<CaseId, Record> =
-        session.records(cases)?.into_iter().map(|record| (record.case.clone(), Record::clone(&record))).collect();
+    let records: Records = session.records(cases)?.into_iter().map(|record| (record.case.clone(), record)).collect();
     let basis = basis(session);
     let tests = gate::drop_tests(&session.gates, &records, &basis);
     let decision = gate::decide_gate(&session.gates[index], set, &records, &basis, &tests);
-    if matches!(session.records, Records::Folder(_)) {
+    if matches!(session.records, Shared::Folder(_)) {
         let all = set.cases.iter().map(|case| case.id.clone()).collect();
         let kept = session.folder.write_manifest(&session.manifest(BTreeSet::new()), all);
         kept.and_then(|()| session.folder.finish())
@@ -129,7 +125,7 @@ fn orphans(session: &Session, name: &str) -> Decision {
         return plain(name, Ruling::Pass, Vec::new());
     }
     let (count, folder) = (orphans.len(), session.snapshots.folder.display().to_string());
-    let headline = format!("{count} snapshot{} belong{} to no case", if count == 1 { "" } else { "s" }, if count == 1 { "s" } else { "" });
+    let headline = format!("snapshots that belong to no case: {count}");
     let mut lines = vec![headline.clone(), visible(&format!("in {folder}"))];
     lines.extend(orphans.iter().take(10).map(|file| visible(file)));
     if count > 10 {
@@ -150,11 +146,53 @@ pub(super) fn finish(session: &Session) -> Result<(), StoreError> {
     if session.context.nextest_run.is_some() {
         return Ok(());
     }
-    let nothing_asked = trials::decisions(session).is_empty();
-    if nothing_asked {
+    let decisions: Vec<Decision> = trials::decisions(session).into_values().collect();
+    if decisions.is_empty() {
         return Ok(());
     }
-    let path: PathBuf = session.write_run()?;
-    eprintln!("{}", path.display());
+    let path = session.write_run()?;
+    let records = session.finished();
+    let population = session.baseline.as_ref().map(|baseline| gate::compare_population(&session.files.set, baseline));
+    let summary = console::summary::Summary {
+        decisions: &decisions,
+        set: &session.files.set,
+        records: &records,
+        basis: basis(session),
+        population: population.as_ref().filter(|_| session.files.scope == Scope::Whole),
+        notices: &notices(session, &decisions),
+        run: &path.display().to_string(),
+    };
+    for line in console::summary::summary(&summary) {
+        eprintln!("{line}");
+    }
     Ok(())
+}
+
+/// Notices of the run itself: what is not compared, what was left for review, what the system left to say.
+fn notices(session: &Session, decisions: &[Decision]) -> Vec<String> {
+    let policy = &session.files.policy;
+    let mut notices = Vec::new();
+    if policy.rules.regression.is_none() && policy.rules.has_drop_rules() {
+        notices.push("no `regression.baseline` in thresholds.yaml: `max_drop` rules compare nothing".to_owned());
+    }
+    let count = |text: &str| decisions.iter().filter(|one| one.notices.iter().any(|notice| notice == text)).count();
+    match (count(CHANGED), session.snapshots.writing) {
+        (0, _) => {}
+        (n, Writing::Never) => notices.push(format!("verdicts of {n} case{} changed and pass", plural(n))),
+        (n, Writing::Pending | Writing::PendingAndPass) => {
+            notices.push(format!("verdicts of {n} case{} changed and pass; look: cargo insta review", plural(n)));
+        }
+    }
+    match count(REWRITTEN) {
+        0 => {}
+        n => notices.push(format!("insta's update switch rewrote the snapshot{} of {n} case{}", plural(n), plural(n))),
+    }
+    if let Some(Ok(evaluation)) = session.evaluation.get() {
+        notices.extend(evaluation.system.notices(&session.files.set));
+    }
+    notices
+}
+
+fn plural(n: usize) -> &'static str {
+    if n == 1 { "" } else { "s" }
 }

@@ -33,6 +33,6 @@ pub fn open(spec: &JudgeSpec) -> Result<Arc<dyn Judge>, String> {
             let at = |why: String| format!("{}: {why}", replies.display());
             let text = std::fs::read_to_string(replies).map_err(|error| at(error.to_string()))?;
             Ok(Arc::new(scripted::Scripted::from_text(&text).map_err(|error| at(error.to_string()))?))
-        },
+        }
     }
 }

@@ -7,8 +7,8 @@ use std::{
 
 use crate::{
     gate::rule::{
-        Bottom10Rule, DecisionRule, FailOn, Orphans, Level, MeanRule, MetricRule, PassRateRule, Regression, Rules, SetRules,
-        SliceField, SliceName, Slices, TailStatistic,
+        Bottom10Rule, DecisionRule, FailOn, Level, MeanRule, MetricRule, Orphans, PassRateRule, Regression, Rules,
+        SetRules, SliceField, SliceName, Slices, TailStatistic,
     },
     judge::spec::{JudgeProvider, JudgeSpec},
     metric::{self, Kind as MetricKind, Metric},
@@ -253,8 +253,7 @@ fn read(reader: &mut Reader<'_>, node: &Node<'_>, file: &Path, metrics: Metrics<
         }
     };
     let mut slice_spans = Vec::new();
-    let (fail_on, orphans) =
-        fields.get("snapshots").and_then(|node| snapshots(reader, node)).unwrap_or_default();
+    let (fail_on, orphans) = fields.get("snapshots").and_then(|node| snapshots(reader, node)).unwrap_or_default();
     let rules = Rules {
         metrics: match fields.entry("metrics") {
             Some(entry) => {

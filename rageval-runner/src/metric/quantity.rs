@@ -104,7 +104,10 @@ impl Metric for Latency {
     fn step(&self, input: &Input<'_>, _transcript: &Transcript) -> Step {
         Step::Done(match input.sample.latency_ms {
             Some(latency_ms) => at_most(input, latency_ms, "ms"),
-            None => Outcome::unmeasured(cause::LATENCY, "the recorded answer states no `latency_ms`; record it, or drop the metric"),
+            None => Outcome::unmeasured(
+                cause::LATENCY,
+                "the recorded answer states no `latency_ms`; record it, or drop the metric",
+            ),
         })
     }
 }

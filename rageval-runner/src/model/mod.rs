@@ -14,7 +14,7 @@ pub use case::{CaseBar, Expectation, GoldenCase, GoldenSet, Judgement, KnownFail
 pub use claim::{Claim, Evidence, Verdict};
 pub use ids::{CaseId, DocId, IdError, MetricKey, MetricKeyError};
 pub use outcome::{Detail, Outcome, Ranked, Unmeasured};
-pub use record::{Record, Taken};
+pub use record::{Record, Records, Taken};
 pub use sample::{Answer, RetrievedContext, Sample, Usage};
 pub use score::{Score, UnitInterval};
 pub use transcript::{Ending, Exchange, Field, JudgeRequest, Reply, Request, Shown, Transcript};

@@ -1,6 +1,6 @@
 //! One case evaluated: its sample and the outcome of every metric.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +27,9 @@ pub struct Record {
     #[serde(default)]
     pub transcript: Transcript,
 }
+
+/// The records of a run, by case; shared between whoever decides over them.
+pub type Records = BTreeMap<CaseId, Arc<Record>>;
 
 /// What came of asking the system.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

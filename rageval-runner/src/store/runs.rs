@@ -173,15 +173,20 @@ fn check_version(path: &Path, text: &str) -> Result<(), StoreError> {
         format: Option<String>,
         version: Option<u32>,
     }
-    let head: Head = serde_json::from_str(text)
-        .map_err(|error| StoreError::format(path, format!("not a run file ({error}); name a run folder or its run.json")))?;
+    let head: Head = serde_json::from_str(text).map_err(|error| {
+        StoreError::format(path, format!("not a run file ({error}); name a run folder or its run.json"))
+    })?;
     match (head.format.as_deref(), head.version) {
         (Some(FORMAT), Some(VERSION)) => Ok(()),
         (Some(FORMAT), Some(version)) if version > VERSION => {
-            let why = format!("written by a newer rageval (format {version}, this one reads up to {VERSION}); update rageval");
+            let why = format!(
+                "written by a newer rageval (format {version}, this one reads up to {VERSION}); update rageval"
+            );
             Err(StoreError::format(path, why))
         }
-        (Some(FORMAT), version) => Err(StoreError::format(path, format!("unknown version {version:?} of the run format"))),
+        (Some(FORMAT), version) => {
+            Err(StoreError::format(path, format!("unknown version {version:?} of the run format")))
+        }
         (format, _) => {
             let format = format.unwrap_or("nothing");
             Err(StoreError::format(path, format!("its `format` says {format}, a run file says {FORMAT}")))

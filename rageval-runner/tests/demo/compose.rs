@@ -28,9 +28,7 @@ fn fits(index: &Index, query: &BTreeSet<String>, hits: &[Hit]) -> bool {
         Language::English | Language::Portuguese => 5.5,
         Language::Chinese => 9.0,
     };
-    hits.iter().any(|hit| {
-        enough <= hit.score || FAIR_SHARE <= coverage(index, query, &article(hit.document))
-    })
+    hits.iter().any(|hit| enough <= hit.score || FAIR_SHARE <= coverage(index, query, &article(hit.document)))
 }
 
 /// The best sentences whatever they are worth; empty when nothing was retrieved.
@@ -42,11 +40,7 @@ pub(crate) fn best_sentences(index: &Index, query: &BTreeSet<String>, hits: &[Hi
     let mut chosen = Vec::new();
     while chosen.len() < SENTENCES && !candidates.is_empty() {
         let score = |candidate: &Candidate| {
-            let by_title = if chosen.is_empty() {
-                0.2 * candidate.by_title
-            } else {
-                0.0
-            };
+            let by_title = if chosen.is_empty() { 0.2 * candidate.by_title } else { 0.0 };
             candidate.by_rank * (index.weight_of(open.intersection(&candidate.tokens)) + by_title)
         };
         let (at, best) = candidates
@@ -84,12 +78,7 @@ fn candidates(index: &Index, query: &BTreeSet<String>, hits: &[Hit]) -> Vec<Cand
     for (rank, hit) in hits.iter().take(READ).enumerate() {
         let document = hit.document;
         let title: BTreeSet<String> = index.language.tokens(document.title).into_iter().collect();
-        for (position, sentence) in index
-            .language
-            .sentences(&document.text)
-            .into_iter()
-            .enumerate()
-        {
+        for (position, sentence) in index.language.sentences(&document.text).into_iter().enumerate() {
             candidates.push(Candidate {
                 sentence,
                 tokens: index.language.tokens(sentence).into_iter().collect(),

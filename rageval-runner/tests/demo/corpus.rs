@@ -31,17 +31,11 @@ fn parse(markdown: &'static str) -> Vec<Document> {
 }
 
 fn parse_section(section: &'static str) -> Document {
-    let (heading, text) = section
-        .split_once('\n')
-        .expect("a heading has a text below it");
+    let (heading, text) = section.split_once('\n').expect("a heading has a text below it");
     let (title, id) = heading
         .trim_end()
         .strip_suffix('}')
         .and_then(|heading| heading.split_once(" {#"))
         .expect("a heading ends with its id, as in `## Title {#id}`");
-    Document {
-        id,
-        title,
-        text: text.trim().to_owned(),
-    }
+    Document { id, title, text: text.trim().to_owned() }
 }

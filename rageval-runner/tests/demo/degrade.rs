@@ -31,11 +31,7 @@ pub(crate) fn verbose(answer: &str, index: &Index, hits: &[Hit]) -> String {
         .collect();
     let start = answer.chars().count();
     let unrelated = (0..3).map(|step| padding[(start + 5 * step) % padding.len()]);
-    let sentences: Vec<&str> = [opening, answer]
-        .into_iter()
-        .chain(unrelated)
-        .chain([closing])
-        .collect();
+    let sentences: Vec<&str> = [opening, answer].into_iter().chain(unrelated).chain([closing]).collect();
     sentences.join(index.language.sentence_gap())
 }
 
@@ -58,9 +54,7 @@ pub(crate) fn hallucinating(answer: &str, language: Language) -> String {
 pub(crate) fn confident_guess(index: &Index, query: &BTreeSet<String>, hits: &[Hit]) -> String {
     let yes = match index.language {
         Language::English => "Yes, Pakomo takes care of that at every site and at no extra charge.",
-        Language::Portuguese => {
-            "Sim, a Pakomo cuida disso em todas as unidades e sem custo adicional."
-        }
+        Language::Portuguese => "Sim, a Pakomo cuida disso em todas as unidades e sem custo adicional.",
         Language::Chinese => "是的，帕可莫所有网点都提供这项服务，不另外收费。",
     };
     let found = compose::best_sentences(index, query, hits);
@@ -118,14 +112,8 @@ const PORTUGUESE_INVENTIONS: &[&str] = &[
     "Você também recebe um vale de R$ 75,00 pelo correio em uma hora.",
 ];
 
-const CHINESE_NAMES: &[(&str, &str)] = &[
-    ("上海", "成都"),
-    ("杭州", "长沙"),
-    ("西藏", "海南"),
-    ("微信", "抖音"),
-    ("工作日", "自然月"),
-    ("除夕", "国庆"),
-];
+const CHINESE_NAMES: &[(&str, &str)] =
+    &[("上海", "成都"), ("杭州", "长沙"), ("西藏", "海南"), ("微信", "抖音"), ("工作日", "自然月"), ("除夕", "国庆")];
 const CHINESE_INVENTIONS: &[&str] = &[
     "香港的金卡用户在2031年底以前不受这条规定限制。",
     "只要到柜台提出，经理会当场给您双倍的金额。",

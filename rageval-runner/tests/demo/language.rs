@@ -18,12 +18,7 @@ impl Language {
             return Self::Chinese;
         }
         let words = split_words(query);
-        let function_words = |list: &[&str]| {
-            words
-                .iter()
-                .filter(|word| list.contains(&word.as_str()))
-                .count()
-        };
+        let function_words = |list: &[&str]| words.iter().filter(|word| list.contains(&word.as_str())).count();
         if function_words(ENGLISH_STOP_WORDS) < function_words(PORTUGUESE_STOP_WORDS) {
             Self::Portuguese
         } else {
@@ -43,9 +38,7 @@ impl Language {
     /// The sentences of a text with their final mark, without the blanks between them.
     pub(crate) fn sentences(self, text: &str) -> Vec<&str> {
         let ends_sentence = |mark: char, next: Option<char>| match self {
-            Self::English | Self::Portuguese => {
-                matches!(mark, '.' | '!' | '?') && next.is_none_or(char::is_whitespace)
-            }
+            Self::English | Self::Portuguese => matches!(mark, '.' | '!' | '?') && next.is_none_or(char::is_whitespace),
             Self::Chinese => matches!(mark, '。' | '!' | '?' | '！' | '？'),
         };
         let mut sentences = Vec::new();
@@ -82,20 +75,13 @@ impl Language {
 
 /// Lower-case words without accents. Numbers keep the marks inside them: `4.30`, `1,000`, `17:00`.
 fn split_words(text: &str) -> Vec<String> {
-    let folded: Vec<char> = text
-        .nfkd()
-        .filter(|character| !is_combining_mark(*character))
-        .flat_map(char::to_lowercase)
-        .collect();
-    let digit_at = |at: Option<usize>| {
-        at.and_then(|at| folded.get(at))
-            .is_some_and(char::is_ascii_digit)
-    };
+    let folded: Vec<char> =
+        text.nfkd().filter(|character| !is_combining_mark(*character)).flat_map(char::to_lowercase).collect();
+    let digit_at = |at: Option<usize>| at.and_then(|at| folded.get(at)).is_some_and(char::is_ascii_digit);
     let mut words = vec![String::new()];
     for (at, character) in folded.iter().enumerate() {
-        let inside_number = matches!(character, '.' | ',' | ':')
-            && digit_at(at.checked_sub(1))
-            && digit_at(Some(at + 1));
+        let inside_number =
+            matches!(character, '.' | ',' | ':') && digit_at(at.checked_sub(1)) && digit_at(Some(at + 1));
         if character.is_alphanumeric() || inside_number {
             words.last_mut().expect("never empty").push(*character);
         } else {
@@ -107,32 +93,15 @@ fn split_words(text: &str) -> Vec<String> {
 }
 
 fn stems(text: &str, stop_words: &[&str], stem: fn(&str) -> String) -> Vec<String> {
-    split_words(text)
-        .iter()
-        .filter(|word| !stop_words.contains(&word.as_str()))
-        .map(|word| stem(word))
-        .collect()
+    split_words(text).iter().filter(|word| !stop_words.contains(&word.as_str())).map(|word| stem(word)).collect()
 }
 
 /// Strips plural and the commonest verb endings. A Snowball stemmer would be better, and one more dependency.
 fn stem_english(word: &str) -> String {
-    let stem = without_suffix(
-        word,
-        &[
-            ("ies", "y"),
-            ("ied", "y"),
-            ("sses", "ss"),
-            ("ss", "ss"),
-            ("us", "us"),
-            ("s", ""),
-        ],
-        3,
-    );
+    let stem =
+        without_suffix(word, &[("ies", "y"), ("ied", "y"), ("sses", "ss"), ("ss", "ss"), ("us", "us"), ("s", "")], 3);
     let stem = without_suffix(&stem, &[("ing", ""), ("eed", "eed"), ("ed", "")], 3);
-    let stem = stem
-        .strip_suffix('e')
-        .filter(|stem| stem.len() > 2)
-        .unwrap_or(&stem);
+    let stem = stem.strip_suffix('e').filter(|stem| stem.len() > 2).unwrap_or(&stem);
     let mut letters = stem.chars().rev();
     match (letters.next(), letters.next()) {
         (Some(last @ ('l' | 'm' | 'n' | 'p' | 't')), Some(before)) if last == before => {
@@ -186,9 +155,7 @@ fn stem_portuguese(word: &str) -> String {
         ],
         3,
     );
-    stem.strip_suffix('i')
-        .filter(|stem| stem.len() > 2)
-        .map_or_else(|| stem.clone(), str::to_owned)
+    stem.strip_suffix('i').filter(|stem| stem.len() > 2).map_or_else(|| stem.clone(), str::to_owned)
 }
 
 /// Replaces the first ending that fits and leaves at least `kept` bytes of the word.

@@ -64,13 +64,10 @@ impl Variant {
         let Some(name) = name.filter(|name| !name.is_empty()) else {
             return Ok(Self::Normal);
         };
-        Self::ALL
-            .into_iter()
-            .find_map(|(known, variant)| (known == name).then_some(variant))
-            .ok_or_else(|| {
-                let known = Self::ALL.map(|(known, _)| known).join(", ");
-                format!("unknown demo variant {name:?}; known are {known}")
-            })
+        Self::ALL.into_iter().find_map(|(known, variant)| (known == name).then_some(variant)).ok_or_else(|| {
+            let known = Self::ALL.map(|(known, _)| known).join(", ");
+            format!("unknown demo variant {name:?}; known are {known}")
+        })
     }
 }
 
@@ -92,22 +89,13 @@ pub(crate) fn answer(query: &str, variant: Variant) -> DemoAnswer {
         (Some(text), Variant::Verbose) => degrade::verbose(&text, index, &hits),
         (Some(text), Variant::Hallucinating) => degrade::hallucinating(&text, language),
         (None, Variant::NeverRefuses) => degrade::confident_guess(index, &tokens, &hits),
-        (
-            None,
-            Variant::Normal | Variant::WeakRetriever | Variant::Verbose | Variant::Hallucinating,
-        ) => language.refusal().to_owned(),
+        (None, Variant::Normal | Variant::WeakRetriever | Variant::Verbose | Variant::Hallucinating) => {
+            language.refusal().to_owned()
+        }
     };
-    DemoAnswer {
-        text,
-        contexts: hits.iter().map(context).collect(),
-        refused,
-    }
+    DemoAnswer { text, contexts: hits.iter().map(context).collect(), refused }
 }
 
 fn context(hit: &Hit) -> DemoContext {
-    DemoContext {
-        id: hit.document.id.to_owned(),
-        text: hit.document.text.clone(),
-        score: f64::from(hit.score),
-    }
+    DemoContext { id: hit.document.id.to_owned(), text: hit.document.text.clone(), score: f64::from(hit.score) }
 }

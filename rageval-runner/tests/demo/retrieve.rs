@@ -60,10 +60,7 @@ impl Index {
             language,
             documents,
             articles: engine(language, documents.iter().map(article)),
-            titles: engine(
-                language,
-                documents.iter().map(|document| document.title.to_owned()),
-            ),
+            titles: engine(language, documents.iter().map(|document| document.title.to_owned())),
             document_frequencies,
         }
     }
@@ -81,19 +78,12 @@ impl Index {
     /// The engine leaves equal scores in the order of a hash map, so it is asked for everything and cut here.
     fn ranked(&self, engine: &Engine, query: &str, limit: usize) -> Vec<Hit> {
         let mut results = engine.search(query, None);
-        results.sort_by(|left, right| {
-            right
-                .score
-                .total_cmp(&left.score)
-                .then(left.document.id.cmp(&right.document.id))
-        });
+        results
+            .sort_by(|left, right| right.score.total_cmp(&left.score).then(left.document.id.cmp(&right.document.id)));
         results
             .iter()
             .take(limit)
-            .map(|result| Hit {
-                document: &self.documents[result.document.id as usize],
-                score: result.score,
-            })
+            .map(|result| Hit { document: &self.documents[result.document.id as usize], score: result.score })
             .collect()
     }
 
@@ -121,10 +111,6 @@ pub(crate) fn article(document: &Document) -> String {
 }
 
 fn engine(language: Language, texts: impl Iterator<Item = String>) -> Engine {
-    let entries: Vec<Entry<u32>> = (0..)
-        .zip(texts)
-        .map(|(id, text)| Entry::new(id, text))
-        .collect();
-    SearchEngineBuilder::<u32, u32, Words>::with_tokenizer_and_documents(Words(language), entries)
-        .build()
+    let entries: Vec<Entry<u32>> = (0..).zip(texts).map(|(id, text)| Entry::new(id, text)).collect();
+    SearchEngineBuilder::<u32, u32, Words>::with_tokenizer_and_documents(Words(language), entries).build()
 }

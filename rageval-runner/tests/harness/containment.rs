@@ -82,7 +82,8 @@ fn every_thread_count_decides_the_same() {
 }
 
 fn an_allowed_unmeasured_case_counts_as_zero() {
-    let rules = format!("{}max_unmeasured: 1\n", RECALL.replace("mean: {min: 0.5}, bottom10: {min: 0.5}", "mean: {min: 0.6}"));
+    let rules =
+        format!("{}max_unmeasured: 1\n", RECALL.replace("mean: {min: 0.5}, bottom10: {min: 0.5}", "mean: {min: 0.6}"));
     let project = Project::new(
         &rules,
         "- {id: a, query: \"a [found: fee]\", relevant_doc_ids: [fee]}\n- {id: bad, query: \"b [error: x]\", relevant_doc_ids: [fee]}\n",
@@ -96,7 +97,8 @@ fn an_allowed_unmeasured_case_counts_as_zero() {
 }
 
 fn blank_contexts_support_nothing() {
-    let rules = "version: 1\njudge: {provider: offline}\nsnapshots: {fail_on: never}\nmetrics:\n  faithfulness: {min: 0.5}\n";
+    let rules =
+        "version: 1\njudge: {provider: offline}\nsnapshots: {fail_on: never}\nmetrics:\n  faithfulness: {min: 0.5}\n";
     let project = Project::new(rules, "- {id: a, query: \"a [answer: The fee is 12 euros.]\"}\n");
     let ran = project.run(&[]);
     ran.ends_with(101);

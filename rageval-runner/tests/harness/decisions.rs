@@ -17,7 +17,8 @@ crate::tests![
     only_the_last_twenty_runs_are_kept,
 ];
 
-const MISSED: &str = "- {id: bad, query: \"Where is it? [found: time]\", relevant_doc_ids: [fee], ground_truth_answer: 12 euros}\n";
+const MISSED: &str =
+    "- {id: bad, query: \"Where is it? [found: time]\", relevant_doc_ids: [fee], ground_truth_answer: 12 euros}\n";
 
 fn a_failing_case_is_red_and_says_where_it_stands() {
     let ran = Project::new(RECALL, MISSED).run(&[]);

@@ -176,7 +176,8 @@ fn relative(path: &Path, root: &Path) -> String {
 
 /// Waits for a command, and ends it when it takes too long.
 pub(crate) fn finish(mut command: Command) -> Ran {
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started");
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started");
     let stdout = read_aside(child.stdout.take().expect("piped"));
     let stderr = read_aside(child.stderr.take().expect("piped"));
     let started = Instant::now();

@@ -38,7 +38,9 @@ fn main() -> ExitCode {
             Trial::test(format!("{group}::{name}"), move || {
                 std::panic::catch_unwind(test).map_err(|panic| {
                     let said = panic.downcast_ref::<String>().map(String::as_str);
-                    Failed::from(said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("panicked").to_owned())
+                    Failed::from(
+                        said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("panicked").to_owned(),
+                    )
                 })
             })
         })

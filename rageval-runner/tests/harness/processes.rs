@@ -20,7 +20,9 @@ fn project() -> Project {
     let mut cases = String::new();
     for i in 0..CASES {
         let found = if i % 4 == 0 { "time" } else { "fee" };
-        cases.push_str(&format!("- {{id: c{i}, query: \"{i} [wait: 20] [found: {found}]\", relevant_doc_ids: [fee]}}\n"));
+        cases.push_str(&format!(
+            "- {{id: c{i}, query: \"{i} [wait: 20] [found: {found}]\", relevant_doc_ids: [fee]}}\n"
+        ));
     }
     Project::new(RECALL, &cases)
 }

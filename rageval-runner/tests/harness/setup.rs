@@ -103,7 +103,8 @@ fn ci_set_to_false_is_not_ci() {
 
 /// Rules that compare with a baseline.
 fn compared() -> String {
-    let drops = RECALL.replace("{min: 0.5, mean: {min: 0.5}", "{min: 0.5, max_drop: 0.1, mean: {min: 0.5, max_drop: 0.1}");
+    let drops =
+        RECALL.replace("{min: 0.5, mean: {min: 0.5}", "{min: 0.5, max_drop: 0.1, mean: {min: 0.5, max_drop: 0.1}");
     format!("{drops}regression: {{baseline: baselines/main.json}}\n")
 }
 

@@ -175,10 +175,7 @@ fn a_snapshot_reads_as_a_review() {
 
 fn no_two_cases_share_a_file() {
     let ids = ["Refund-EU", "refund-eu", "a/b", "a-b", "CON", "aux.txt", "../../evil"];
-    let cases: String = ids
-        .iter()
-        .map(|id| format!("- {{id: \"{id}\", query: \"q [found: fee]\"}}\n"))
-        .collect();
+    let cases: String = ids.iter().map(|id| format!("- {{id: \"{id}\", query: \"q [found: fee]\"}}\n")).collect();
     let project = Project::new(RULES, &cases);
     project.run(&[]).ends_with(101);
     let files = snapshots(&project, ".snap.new");

@@ -12,7 +12,7 @@ use rageval_runner::{
     Answer, RetrievedContext,
     model::{GoldenSet, Place},
     system::{
-        self, RagSystem,
+        self, Latency, RagSystem,
         spec::{ContextPointers, HeaderTemplate, HttpMethod, HttpSpec, JsonPointer, SystemKind, SystemSpec},
     },
 };

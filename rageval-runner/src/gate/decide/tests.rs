@@ -100,7 +100,7 @@ fn a_slice_below_its_minimum_is_inconclusive_and_listed() {
 #[test]
 fn unmeasured_cases_do_not_make_a_slice_too_small_to_decide() {
     let world = sliced(11).change(|world| {
-        let record = world.records.get_mut(&id("c00")).expect("a record");
+        let record = world.record_mut(&id("c00"));
         record.outcomes.values_mut().for_each(|outcome| *outcome = fault());
     });
     assert_eq!(world.gate("gate::recall@5::mean@type=fact").ruling, Ruling::Undecided);
@@ -236,10 +236,10 @@ fn non_inferiority_asks_for_evidence_that_nothing_dropped() {
 fn only_paired_cases_are_compared() {
     let world = dropping("recall@5", &[0.9; 20], &[0.9; 20], 0.02).change(|world| {
         let new = golden("new", 99);
-        let mut record = world.records[&id("c00")].clone();
+        let mut record = crate::model::Record::clone(&world.records[&id("c00")]);
         (record.case, record.digest) = (new.id.clone(), new.digest());
         record.outcomes.values_mut().for_each(|outcome| *outcome = scored(0.0));
-        world.records.insert(new.id.clone(), record);
+        world.records.insert(new.id.clone(), record.into());
         world.set.cases.push(new);
     });
     let decision = world.gate(DROP);
@@ -249,7 +249,7 @@ fn only_paired_cases_are_compared() {
 #[test]
 fn an_unmeasured_pair_is_undecided_and_counts_as_zero_where_it_is_allowed() {
     let world = dropping("recall@5", &[0.9; 20], &[0.9; 20], 0.02).change(|world| {
-        let record = world.records.get_mut(&id("c03")).expect("a record");
+        let record = world.record_mut(&id("c03"));
         record.outcomes.values_mut().for_each(|outcome| *outcome = fault());
     });
     assert_eq!(world.gate(DROP).ruling, Ruling::Undecided);
@@ -377,9 +377,9 @@ fn a_failing_worst_tenth_names_the_cases_in_it() {
 fn a_failing_drop_shows_what_changed() {
     let world = judged_drop(12, 48).change(|world| {
         world.set.cases.push(golden("new", 99));
-        let mut record = world.records[&id("c00")].clone();
+        let mut record = crate::model::Record::clone(&world.records[&id("c00")]);
         record.case = id("new");
-        world.records.insert(id("new"), record);
+        world.records.insert(id("new"), record.into());
     });
     check(
         &world,

@@ -35,7 +35,8 @@ fn step(key: &str, params: &[(&str, &str)], relevant: Option<&[(&str, f64)]>, id
         Some(id) => RetrievedContext::new(*id, "text"),
         None => RetrievedContext::without_id("text"),
     });
-    let sample = Sample { answer: Answer::new("here").with_contexts(contexts), is_refusal: false, latency_ms: Some(0.0) };
+    let sample =
+        Sample { answer: Answer::new("here").with_contexts(contexts), is_refusal: false, latency_ms: Some(0.0) };
     let params = Params(params.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect());
     let case = case(relevant);
     let input = Input { case: &case, sample: &sample, key: &key, params: &params };

@@ -13,7 +13,7 @@ use crate::{
         tally,
     },
     model::{
-        CaseId, GoldenCase, GoldenSet, Record,
+        GoldenCase, GoldenSet, Records,
         run::{Decision, Ruling},
     },
 };
@@ -38,7 +38,7 @@ pub struct Summary<'a> {
     /// The golden set.
     pub set: &'a GoldenSet,
     /// The records.
-    pub records: &'a BTreeMap<CaseId, Record>,
+    pub records: &'a Records,
     /// What it was decided by.
     pub basis: Basis<'a>,
     /// The set against the baseline, where there is one.
@@ -143,13 +143,15 @@ fn counts(decisions: &[&Decision], what: &str) -> String {
 fn causes<'a>(
     red: &[(&GoldenCase, CaseFindings)],
     ran: impl Iterator<Item = &'a &'a GoldenCase>,
-    records: &BTreeMap<CaseId, Record>,
+    records: &Records,
     basis: &Basis<'_>,
 ) -> Vec<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for case in ran {
-        let mut of_case: Vec<String> =
-            tally::faults_of(records.get(&case.id), basis.rules).into_iter().map(|(_, fault)| fault.cause).collect();
+        let mut of_case: Vec<String> = tally::faults_of(records.get(&case.id).map(|record| &**record), basis.rules)
+            .into_iter()
+            .map(|(_, fault)| fault.cause)
+            .collect();
         of_case.sort_unstable();
         of_case.dedup();
         for cause in of_case {
@@ -302,9 +304,9 @@ mod tests {
         let world = world().change(|world| {
             for i in 0..200 {
                 let case = golden(&format!("{i}-{}", "长".repeat(40)), i);
-                let mut record = world.records[&id("c00")].clone();
+                let mut record = crate::model::Record::clone(&world.records[&id("c00")]);
                 (record.case, record.digest) = (case.id.clone(), case.digest());
-                world.records.insert(case.id.clone(), record);
+                world.records.insert(case.id.clone(), record.into());
                 world.set.cases.push(case);
             }
         });

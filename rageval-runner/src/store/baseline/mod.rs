@@ -75,8 +75,7 @@ pub fn read_texts(path: &Path) -> Result<Texts, StoreError> {
         let line: TextV1 = serde_json::from_str(line)
             .map_err(|error| StoreError::format(&path, format!("line {}: {error}; {AGAIN}", index + 1)))?;
         if text_digest(&line.text) != line.digest {
-            let why =
-                format!("line {}: the text does not have the digest it is filed under; {AGAIN}", index + 1);
+            let why = format!("line {}: the text does not have the digest it is filed under; {AGAIN}", index + 1);
             return Err(StoreError::format(&path, why));
         }
         texts.insert(line.digest, line.text);

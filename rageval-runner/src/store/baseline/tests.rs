@@ -224,7 +224,10 @@ fn what_is_no_baseline_of_this_version_is_refused_with_its_reason() {
         ),
         ("{}".to_owned(), "it states no `format`, a baseline says `rageval-baseline`"),
         ("<<<<<<< HEAD\n".to_owned(), "not a readable baseline: "),
-        (file(&format!("{case},{case}")), "case `a` stands there twice, perhaps from a merge; restore it, or remove it and accept a run again"),
+        (
+            file(&format!("{case},{case}")),
+            "case `a` stands there twice, perhaps from a merge; restore it, or remove it and accept a run again",
+        ),
         (
             file(&case.replace("\"retrieved\":[]", "\"retrieved\":[\"x\"]")),
             "case `a` has 1 retrieved documents and 0 digests; restore it, or remove it and accept a run again",

@@ -41,7 +41,7 @@ fn world() -> World {
             case.references = vec!["Within 30 days.".to_owned()];
             case.relevant = Some(vec![Judgement { id: "refunds".into(), grade: 1.0 }]);
             let digest = case.digest();
-            let record = world.records.get_mut(&id("c00")).expect("a record");
+            let record = world.record_mut(&id("c00"));
             record.digest = digest;
             record.outcomes.insert(key("recall@5"), Outcome::scored_with(unit(0.0), detail));
             let Taken::Sample(sample) = &mut record.taken else { panic!("a sample") };
@@ -114,7 +114,7 @@ fn a_worse_snapshot_shows_its_difference() {
 #[test]
 fn a_case_whose_system_failed_says_how() {
     let world = world().change(|world| {
-        let record = world.records.get_mut(&id("c00")).expect("a record");
+        let record = world.record_mut(&id("c00"));
         record.outcomes.clear();
         record.taken = Taken::Failed(Unmeasured::new("system error", "status 503\r\n::error::down"));
     });
@@ -160,7 +160,7 @@ fn a_case_that_should_be_refused_says_so() {
         let case = &mut world.set.cases[0];
         (case.expectation, case.references) = (Expectation::Refuse, Vec::new());
         world.rules.metrics.remove(&key("recall@5"));
-        let record = world.records.get_mut(&id("c00")).expect("a record");
+        let record = world.record_mut(&id("c00"));
         let note = Some("answered, should decline".to_owned());
         let detail = Detail { note, ..Detail::default() };
         record.outcomes = [(key("faithfulness"), Outcome::scored_with(unit(0.0), detail))].into();
@@ -195,7 +195,7 @@ fn a_case_that_fails_everywhere_keeps_within_its_lines() {
         for i in 1..30 {
             let metric = key(&format!("recall@{i}"));
             world.rules.metrics.insert(metric.clone(), MetricRule { min: Some(unit(1.0)), ..MetricRule::default() });
-            world.records.get_mut(&id("c00")).expect("a record").outcomes.insert(metric, scored(0.5));
+            world.record_mut(&id("c00")).outcomes.insert(metric, scored(0.5));
         }
     });
     let snapshot = SnapshotFailure { why: "worse".to_owned(), diff: vec!["- a".to_owned(); 40] };
