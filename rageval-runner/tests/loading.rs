@@ -466,3 +466,49 @@ fn the_loader_knows_the_keys_of_the_schema_of_cases() {
     let names: Vec<_> = schema["anyOf"][1]["properties"].as_object().expect("keys").keys().cloned().collect();
     assert_eq!(names, ["cases", "golden_set", "version"]);
 }
+
+#[test]
+fn every_key_is_documented() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+    let check = |file: &str, schema: &serde_json::Value, defs: &serde_json::Value| {
+        let text = fs::read_to_string(docs.join(file)).expect("the page");
+        let mut found = Vec::new();
+        ways(schema, defs, &Vec::new(), &mut found);
+        // Parameters of metrics are documented with the metrics.
+        let params = ["gain", "all", "any", "pattern", "max", "not", "contains", "length", "mrr", "regex"];
+        for way in found {
+            let key = &way.last().expect("a key").0;
+            let is_named = [format!("`{key}`"), format!("{key}:"), format!("{key}, "), format!("{key}}}")];
+            assert!(params.contains(&key.as_str()) || is_named.iter().any(|name| text.contains(name)), "{file}: {key}");
+        }
+    };
+    let cases = load::schema::cases();
+    check("cases.md", &cases["$defs"]["case"], &cases["$defs"]);
+    let thresholds = load::schema::thresholds(&METRICS);
+    check("thresholds.md", &thresholds, &thresholds["$defs"]);
+}
+
+#[test]
+fn the_examples_of_the_documentation_load() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+    let mut loaded = 0;
+    for file in ["cases.md", "thresholds.md"] {
+        let text = fs::read_to_string(docs.join(file)).expect("the page");
+        for block in text.split("```yaml\n").skip(1).filter_map(|rest| rest.split("```").next()) {
+            let judge = "judge: {provider: offline}\n";
+            let project =
+                Project::new(&format!("version: 1\nsystem: {{kind: recorded}}\n{judge}metrics: {{recall@5: }}\n"));
+            let project = if block.starts_with("version: 1") {
+                let cases = "- {id: a, query: Q?, language: pt, type: fact}\n- {id: b, query: Q?, language: en}\n";
+                Project::new(block).with("cases/a.yaml", cases.as_bytes())
+            } else if block.starts_with("- id: ") || block.starts_with("# cases/") {
+                project.with("cases/a.yaml", block.as_bytes())
+            } else {
+                continue;
+            };
+            project.load().unwrap_or_else(|problems| panic!("{file}: {problems}"));
+            loaded += 1;
+        }
+    }
+    assert_eq!(loaded, 4);
+}

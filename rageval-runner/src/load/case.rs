@@ -16,9 +16,10 @@ use super::{
     metrics::{self, Metrics},
     node::{Entry, Kind, Node},
     read::{Empty, Fields, Reader},
+    rules::judge_missing,
     shape::{Key, Shape},
     source::Span,
-    thresholds::{JudgeStated, Policy, judge_missing},
+    thresholds::{JudgeStated, Policy},
 };
 
 /// Keys of a golden case.
@@ -284,7 +285,7 @@ impl Setting<'_> {
             reader.problems.push(problem);
             return None;
         };
-        let text = reader.any_word(&response.value, &quoted(&response.key))?;
+        let text = reader.any_word(&response.value, quoted(&response.key))?;
         Some(Answer::new(text).with_contexts(retrieved_contexts))
     }
 }
@@ -311,7 +312,7 @@ fn id(reader: &mut Reader<'_>, node: &Node<'_>) -> Option<CaseId> {
 
 fn expectation(reader: &mut Reader<'_>, fields: &Fields<'_, '_>) -> Expectation {
     let Some(entry) = fields.entry("should_refuse") else { return Expectation::Answer };
-    let says_yes = reader.flag(&entry.value, &quoted(&entry.key)).unwrap_or(entry.key == ANSWERABLE);
+    let says_yes = reader.flag(&entry.value, quoted(&entry.key)).unwrap_or(entry.key == ANSWERABLE);
     let refuse = if entry.key == ANSWERABLE { !says_yes } else { says_yes };
     if refuse { Expectation::Refuse } else { Expectation::Answer }
 }
@@ -411,7 +412,7 @@ fn metadata(reader: &mut Reader<'_>, fields: &Fields<'_, '_>) -> BTreeMap<String
         if entry.value.kind == Kind::Null {
             continue;
         }
-        if let Some(value) = reader.any_word(&entry.value, &format!("{} of \"metadata\"", quoted(&entry.key))) {
+        if let Some(value) = reader.any_word(&entry.value, format_args!("{} of \"metadata\"", quoted(&entry.key))) {
             metadata.insert(entry.key.to_string(), value);
         }
     }

@@ -1,21 +1,17 @@
 //! Reads a golden set: all files of cases, with every problem of every file at once.
 
-use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
-    sync::Arc,
-};
+use std::{collections::HashMap, sync::Arc};
 
 use serde::de::IgnoredAny;
 
 use crate::{
-    gate::rule::SliceField,
     metric::Metric,
-    model::{Expectation, GoldenCase, GoldenSet},
+    model::{GoldenCase, GoldenSet},
 };
 
 use super::{
     case::{ReadCase, Setting},
-    diagnostic::{Diagnostic, Diagnostics, did_you_mean, quoted},
+    diagnostic::{Diagnostic, Diagnostics, quoted},
     files::{self, CaseFile, Format},
     json,
     node::{Entry, Kind, Node},
@@ -23,7 +19,7 @@ use super::{
     shape::{Key, Shape},
     source::{Source, Span},
     table,
-    thresholds::{Policy, SliceMention},
+    thresholds::Policy,
     yaml,
 };
 
@@ -143,7 +139,7 @@ impl Set {
                 let fields = reader.fields(&node.span, entries, FILE_KEYS, Empty::Refused);
                 let stated = |reader: &mut Reader<'_>, key: &str| {
                     let node = fields.get(key)?;
-                    Some((reader.word(node, &quoted(key))?, Arc::clone(source), node.span.clone()))
+                    Some((reader.word(node, quoted(key))?, Arc::clone(source), node.span.clone()))
                 };
                 let (name, version) = (stated(&mut reader, "golden_set"), stated(&mut reader, "version"));
                 agree(&mut self.name, name, "golden_set", &mut self.problems);
@@ -246,57 +242,4 @@ fn first_of_many_lines(source: &Source) -> Option<Span> {
     let is_cut = serde_json::from_str::<IgnoredAny>(&source.text[first.clone()]).is_err_and(|error| error.is_eof());
     let mut values = serde_json::Deserializer::from_str(&source.text).into_iter::<IgnoredAny>();
     (is_cut && values.all(|value| value.is_ok())).then_some(first)
-}
-
-/// Checks the slices of the policy against the cases: a field that no case has, or a value that none holds, would gate nothing.
-pub fn check_slices(policy: &Policy, golden_set: &GoldenSet) -> Diagnostics {
-    let mut problems = Diagnostics::default();
-    let mut known: BTreeMap<SliceField, BTreeSet<String>> = BTreeMap::new();
-    for (mention, span) in &policy.slice_spans {
-        let field = match mention {
-            SliceMention::Field(field) => field,
-            SliceMention::Slice(name) => &name.field,
-        };
-        let values = known
-            .entry(field.clone())
-            .or_insert_with(|| golden_set.cases.iter().flat_map(|golden_case| values(golden_case, field)).collect());
-        let message = match mention {
-            _ if values.is_empty() => format!("no case has a {}", quoted(&field_name(field))),
-            SliceMention::Slice(name) if !values.contains(&name.value) => {
-                format!("no case has the {} {}", quoted(&field_name(field)), quoted(&name.value))
-            }
-            SliceMention::Field(_) | SliceMention::Slice(_) => continue,
-        };
-        let help = match mention {
-            SliceMention::Slice(name) => did_you_mean(&name.value, values.iter().map(String::as_str)),
-            SliceMention::Field(_) => None,
-        };
-        problems.push(Diagnostic::at(&policy.source, span, message).maybe_help(help));
-    }
-    problems.sorted()
-}
-
-/// The slices of one field that a case belongs to.
-fn values(golden_case: &GoldenCase, field: &SliceField) -> Vec<String> {
-    match field {
-        SliceField::Language => golden_case.language_tag.iter().cloned().collect(),
-        SliceField::Type => golden_case.kind.iter().cloned().collect(),
-        SliceField::Difficulty => golden_case.difficulty.iter().cloned().collect(),
-        SliceField::Tags => golden_case.tags.clone(),
-        SliceField::Document => golden_case.document.iter().cloned().collect(),
-        SliceField::ShouldRefuse => vec![(golden_case.expectation == Expectation::Refuse).to_string()],
-        SliceField::Metadata(key) => golden_case.metadata.get(key).iter().map(|value| (*value).clone()).collect(),
-    }
-}
-
-fn field_name(field: &SliceField) -> String {
-    match field {
-        SliceField::Language => "language".to_owned(),
-        SliceField::Type => "type".to_owned(),
-        SliceField::Difficulty => "difficulty".to_owned(),
-        SliceField::Tags => "tags".to_owned(),
-        SliceField::Document => "document".to_owned(),
-        SliceField::ShouldRefuse => "should_refuse".to_owned(),
-        SliceField::Metadata(key) => format!("metadata.{key}"),
-    }
 }

@@ -105,6 +105,6 @@ fn texts(reader: &mut Reader<'_>, node: &Node<'_>, what: &str) -> Option<Value> 
         reader.report(&node.span, format!("{what} is an empty list, so nothing would be checked"));
         return None;
     }
-    let texts: Vec<_> = items.iter().filter_map(|item| reader.word(item, &format!("a text of {what}"))).collect();
+    let texts: Vec<_> = items.iter().filter_map(|item| reader.word(item, format_args!("a text of {what}"))).collect();
     (texts.len() == items.len()).then(|| Value::Array(texts.into_iter().map(Value::String).collect()))
 }

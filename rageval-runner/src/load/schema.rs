@@ -7,6 +7,7 @@ use crate::metric::{self, Cutoff, Metric, ParamKind};
 use super::{
     case,
     cases::FILE_KEYS,
+    rules,
     shape::{Key, Need, Shape, Variant},
     thresholds,
 };
@@ -160,7 +161,7 @@ fn metric_list(metrics: &[&dyn Metric]) -> Value {
 
 /// The rules of one metric: a map of rules and parameters, a number for its `min`, or nothing.
 fn metric_rule(metric: &dyn Metric) -> Value {
-    let mut rules = map_of_keys(thresholds::METRIC, Nulls::Refused, &[]);
+    let mut rules = map_of_keys(rules::METRIC, Nulls::Refused, &[]);
     for param in metric::params_of(metric) {
         let mut schema = match param.kind {
             ParamKind::Flag => json!({"type": "boolean"}),
