@@ -317,8 +317,8 @@ fn difference(old: &str, new: &str) -> Vec<String> {
             similar::ChangeTag::Equal => {}
         }
     }
-    // A heading with nothing under it explains nothing.
-    let explains = |i: usize| lines.get(i + 1).is_some_and(|next: &String| !next.starts_with("  "));
+    // An unchanged heading is kept only above a changed claim of its own.
+    let explains = |i: usize| lines.get(i + 1).is_some_and(|next: &String| next[2..].starts_with("  "));
     let kept = (0..lines.len()).filter(|&i| !lines[i].starts_with("  ") || explains(i));
     kept.map(|i| lines[i].clone()).collect()
 }
