@@ -1,6 +1,6 @@
 //! Reads one golden case.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::{
     metric::{self, Kind as MetricKind, Metric},
@@ -337,11 +337,14 @@ fn relevant(reader: &mut Reader<'_>, fields: &Fields<'_, '_>, expectation: Expec
     let entry = fields.entry("relevant_doc_ids")?;
     let what = Quoted(&entry.key);
     let mut judgements: Vec<Judgement> = Vec::new();
+    let mut seen = HashSet::new();
     for item in reader.list(&entry.value, &what)? {
-        let Some((judgement, span)) = judgement(reader, item, &what) else { continue };
-        if judgements.iter().any(|known| known.id == judgement.id) {
+        let Some((judgement, id)) = judgement(reader, item, &what) else { continue };
+        if let Kind::Text(text) = &id.kind
+            && !seen.insert(text.as_ref())
+        {
             let message = format!("the document {} stands twice in {what}", quoted(judgement.id.as_str()));
-            reader.report(&span, message);
+            reader.report(&id.span, message);
             continue;
         }
         judgements.push(judgement);
@@ -358,10 +361,14 @@ fn relevant(reader: &mut Reader<'_>, fields: &Fields<'_, '_>, expectation: Expec
     Some(judgements)
 }
 
-fn judgement(reader: &mut Reader<'_>, item: &Node<'_>, what: &Quoted<'_>) -> Option<(Judgement, Span)> {
+fn judgement<'n, 's>(
+    reader: &mut Reader<'_>,
+    item: &'n Node<'s>,
+    what: &Quoted<'_>,
+) -> Option<(Judgement, &'n Node<'s>)> {
     let Kind::Map(entries) = &item.kind else {
         let id = reader.text(item, format_args!("an id of {what}"))?;
-        return Some((Judgement { id: DocId(id), grade: 1.0 }, item.span.clone()));
+        return Some((Judgement { id: DocId(id), grade: 1.0 }, item));
     };
     let fields = reader.fields(&item.span, entries, JUDGEMENT, Empty::Refused);
     let grade = match fields.get("grade") {
@@ -370,7 +377,7 @@ fn judgement(reader: &mut Reader<'_>, item: &Node<'_>, what: &Quoted<'_>) -> Opt
     };
     let node = fields.get("id")?;
     let id = reader.text(node, "\"id\"")?;
-    Some((Judgement { id: DocId(id), grade: grade? }, node.span.clone()))
+    Some((Judgement { id: DocId(id), grade: grade? }, node))
 }
 
 fn texts(reader: &mut Reader<'_>, fields: &Fields<'_, '_>, key: &'static str) -> Vec<String> {

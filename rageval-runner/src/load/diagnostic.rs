@@ -11,6 +11,9 @@ use super::source::{FloorCharBoundary, Source, Span};
 /// Most problems that are shown in full; the rest are counted.
 pub(crate) const MAX_SHOWN: usize = 50;
 
+/// Most problems that get a suggestion: comparing words is slow, and what comes after these is only counted.
+const MAX_SUGGESTED: usize = 1_000;
+
 /// Most characters of a source line that are shown; a longer one is cut around the problem.
 const MAX_LINE: usize = 120;
 
@@ -128,30 +131,29 @@ fn elements<'a>(place: &'a Place, marked: Option<&'a Marked>) -> Vec<Element<'a>
 /// The first line of a span, cut around its start when it is long, and the span within that.
 fn window(source: &Source, span: &Span) -> (String, Span) {
     let (line_start, line) = source.line_at(source.text.floor_char_boundary_of(span.start));
-    let start = (span.start - line_start).min(line.len());
+    let start = line.floor_char_boundary_of(span.start - line_start);
     let end = (span.end.max(span.start) - line_start).min(line.len());
-    let before = line[..line.floor_char_boundary_of(start)].chars().count();
-    let skipped = if line.chars().count() <= MAX_LINE { 0 } else { before.saturating_sub(MAX_LINE / 3) };
-    let mut shown = String::new();
-    let (mut from, mut to) = (None, 0);
-    if skipped > 0 {
-        shown.push_str("...");
-    }
-    for (at, c) in line.char_indices().skip(skipped).take(MAX_LINE) {
-        if at >= start && from.is_none() {
-            from = Some(shown.len());
+    let is_long = line.char_indices().nth(MAX_LINE).is_some();
+    let before = line[..start].char_indices().rev().nth(MAX_LINE / 3).map_or(0, |(at, _)| at);
+    let from = if is_long { before } else { 0 };
+    let to = line[from..].char_indices().nth(MAX_LINE).map_or(line.len(), |(at, _)| from + at);
+    let mut shown = if from > 0 { "...".to_owned() } else { String::new() };
+    let (mut marked, mut marked_end) = (None, 0);
+    for (at, c) in line[from..to].char_indices().map(|(at, c)| (from + at, c)) {
+        if at >= start && marked.is_none() {
+            marked = Some(shown.len());
         }
         // What a terminal would obey or hide is shown as a blank, so that carets stand where they should.
-        shown.push(if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}') { ' ' } else { c });
+        shown.push(if c.is_control() || is_invisible(c) { ' ' } else { c });
         if at < end {
-            to = shown.len();
+            marked_end = shown.len();
         }
     }
-    if line.chars().skip(skipped).nth(MAX_LINE).is_some() {
+    let marked = marked.unwrap_or(shown.len());
+    if to < line.len() {
         shown.push_str("...");
     }
-    let from = from.unwrap_or(shown.len());
-    (shown, from..to.max(from))
+    (shown, marked..marked_end.max(marked))
 }
 
 /// All problems of all files, in the order of their places.
@@ -179,6 +181,11 @@ impl Diagnostics {
     pub(crate) fn sorted(mut self) -> Self {
         self.0.sort_by(|a, b| a.place.cmp(&b.place));
         self
+    }
+
+    /// `did you mean "x"?` for a word, as [`did_you_mean`] finds it, as long as anybody may read it.
+    pub(crate) fn suggestion<'n>(&self, word: &str, known: impl IntoIterator<Item = &'n str>) -> Option<String> {
+        if self.0.len() < MAX_SUGGESTED { did_you_mean(word, known) } else { None }
     }
 
     /// Whether there is none.
@@ -273,4 +280,52 @@ pub(crate) fn did_you_mean<'n>(word: &str, known: impl IntoIterator<Item = &'n s
         .filter(|(distance, _)| *distance <= allowed && !wanted.is_empty())
         .min_by_key(|(distance, name)| (*distance, name.len(), *name))
         .map(|(_, name)| format!("did you mean \"{name}\"?"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_near_word_is_suggested() {
+        let known = ["query", "question", "ground_truth_answer", "judge", "min", "max_drop", "tags"];
+        let check = |word: &str, expected: Option<&str>| {
+            let expected = expected.map(|name| format!("did you mean \"{name}\"?"));
+            assert_eq!(did_you_mean(word, known), expected, "{word}");
+        };
+        check("querry", Some("query"));
+        check("Question", Some("question"));
+        check("ground-truth-answer", Some("ground_truth_answer"));
+        check("groundTruthAnswer", Some("ground_truth_answer"));
+        check("ground_thruth_anser", Some("ground_truth_answer"));
+        check("tag", Some("tags"));
+        check("budget", None);
+        check("max", None);
+        check("", None);
+        check("退款", None);
+    }
+
+    #[test]
+    fn a_quoted_text_is_short_and_shows_what_is_hidden() {
+        assert_eq!(quoted("a\u{200b}\u{1b}[31m\n"), "\"a\\u{200B}\\u{001B}[31m\\u{000A}\"");
+        assert_eq!(quoted(&"é".repeat(61)), format!("\"{}...\"", "é".repeat(60)));
+    }
+
+    #[test]
+    fn a_caret_stands_under_what_is_meant_whatever_the_line_holds() {
+        let check = |text: &str, span: Span, expected: &str| {
+            let source = Source::new("f.yaml", text);
+            assert_eq!(Diagnostic::at(&source, &span, "m").to_string(), format!("error: m\n --> f.yaml:1:{expected}"));
+        };
+        check("退款: x", 8..9, "5\n  |\n1 | 退款: x\n  |       ^");
+        check("a\u{1b}b", 2..3, "3\n  |\n1 | a b\n  |   ^");
+        check("ab\r\ncd", 1..6, "2\n  |\n1 | ab\n  |  ^");
+        check("", 0..0, "1\n  |\n1 |\n  | ^");
+    }
+
+    #[test]
+    fn a_problem_of_a_whole_file_names_the_file() {
+        let problem = Diagnostic::of_file("cases/a.yaml", "m").help("h");
+        assert_eq!(problem.to_string(), "error: m\n--> cases/a.yaml\n |\nhelp: h");
+    }
 }

@@ -9,7 +9,7 @@ use crate::{
 };
 
 use super::{
-    diagnostic::{did_you_mean, quoted},
+    diagnostic::quoted,
     node::{Kind, Node},
     read::Reader,
     source::Span,
@@ -29,7 +29,7 @@ pub(crate) fn key<'m>(
         Ok(key) => key,
         Err(error) => {
             let help = match &error {
-                MetricKeyError::Name(_) => did_you_mean(text, metrics.iter().map(|metric| metric.name())),
+                MetricKeyError::Name(_) => reader.problems.suggestion(text, metrics.iter().map(|metric| metric.name())),
                 MetricKeyError::Cutoff(_) | MetricKeyError::Label(_) => None,
             };
             let problem = reader.problem(span, error.to_string()).maybe_help(help);
@@ -38,7 +38,7 @@ pub(crate) fn key<'m>(
         }
     };
     let Some(metric) = metrics.iter().copied().find(|metric| metric.name() == key.name()) else {
-        let help = did_you_mean(key.name(), metrics.iter().map(|metric| metric.name()));
+        let help = reader.problems.suggestion(key.name(), metrics.iter().map(|metric| metric.name()));
         let problem = reader.problem(span, format!("unknown metric {}", quoted(key.name()))).maybe_help(help);
         reader.problems.push(problem);
         return None;

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc, time::Duration};
 use crate::{model::UnitInterval, system::spec::JsonPointer};
 
 use super::{
-    diagnostic::{Diagnostic, Diagnostics, did_you_mean, is_invisible, quoted},
+    diagnostic::{Diagnostic, Diagnostics, is_invisible, quoted},
     node::{Entry, Kind, Node},
     shape::{Key, Need},
     source::{Source, Span},
@@ -152,7 +152,7 @@ impl Reader<'_> {
         let problem = if visible != entry.key && known.clone().any(|name| name == visible) {
             problem.help(format!("it is {} but for characters that are not shown", quoted(&visible)))
         } else {
-            problem.maybe_help(did_you_mean(&entry.key, known))
+            problem.maybe_help(self.problems.suggestion(&entry.key, known))
         };
         self.problems.push(problem);
     }
@@ -268,7 +268,7 @@ impl Reader<'_> {
         if let Some((_, value)) = words.iter().find(|(word, _)| *word == text.as_ref()) {
             return Some(*value);
         }
-        let help = did_you_mean(text, words.iter().map(|(word, _)| *word));
+        let help = self.problems.suggestion(text, words.iter().map(|(word, _)| *word));
         let problem =
             self.problem(&node.span, format!("{what} is one of {list}, got {}", quoted(text))).maybe_help(help);
         self.problems.push(problem);

@@ -116,6 +116,7 @@ pub(crate) enum JudgeStated {
 /// The search ends at the root of the cargo workspace, at the root of the repository (`.git`), or at the root of the file system,
 /// whichever comes first, so that no file from outside the project can decide.
 pub fn find(start: &Path) -> Option<PathBuf> {
+    let start = std::path::absolute(start).ok()?;
     for folder in start.ancestors() {
         let file = folder.join(FILE_NAME);
         if file.is_file() {
