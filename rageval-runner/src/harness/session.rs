@@ -50,7 +50,18 @@ pub(super) struct Session {
     pub(super) records: Shared,
     /// Built on the first record that is in no store.
     pub(super) evaluation: OnceLock<Result<Arc<Evaluation>, Problem>>,
-    pub(super) runtime: OnceLock<Runtime>,
+    pub(super) runtime: OnceLock<Background>,
+}
+
+/// A runtime that never waits for its threads: a call that hangs must not keep the process from ending.
+pub(super) struct Background(Option<Runtime>);
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
 }
 
 /// Where records are while the run goes on.
@@ -85,7 +96,7 @@ impl Session {
     }
 
     fn runtime(&self) -> Result<&Runtime, Problem> {
-        if let Some(runtime) = self.runtime.get() {
+        if let Some(runtime) = self.runtime.get().and_then(|runtime| runtime.0.as_ref()) {
             return Ok(runtime);
         }
         let mut builder = tokio::runtime::Builder::new_multi_thread();
@@ -95,7 +106,8 @@ impl Session {
             .max_blocking_threads(4096)
             .build()
             .map_err(|error| Problem::everything(format!("the runtime cannot start: {error}")))?;
-        Ok(self.runtime.get_or_init(|| runtime))
+        let kept = self.runtime.get_or_init(|| Background(Some(runtime)));
+        kept.0.as_ref().ok_or_else(|| Problem::everything("the runtime has ended"))
     }
 
     /// How many cases are under way at once: enough to keep both the system and the judge busy.

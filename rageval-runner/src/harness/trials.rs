@@ -22,6 +22,7 @@ use crate::{
     gate::gates,
     metric::Metric,
     model::{CaseId, case::Fields, run::Decision},
+    report::console,
     store::runs::RunFolder,
     system::RagSystem,
 };
@@ -207,7 +208,7 @@ fn trial(session: &Arc<Session>, name: &str, role: Role) -> Trial {
 /// The text of a red trial. A process runner shows the reason only from a line that starts with `Error: `.
 fn failure(session: &Session, decision: &Decision) -> Failed {
     if session.context.nextest_run.is_some() {
-        eprintln!("Error: {}", decision.lines.first().map_or("failed", |line| line.trim_start()));
+        eprintln!("Error: {}", console::reason(decision));
     }
     Failed::from(decision.lines.join("\n"))
 }

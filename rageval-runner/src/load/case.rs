@@ -9,6 +9,7 @@ use crate::{
         RetrievedContext,
     },
     system::spec::SystemKind,
+    text,
 };
 
 use super::{
@@ -145,7 +146,7 @@ impl Setting<'_> {
         let ((id, id_span), query) = (id?, query?);
         let language = match &language_tag {
             Some(tag) => Language::of_tag(tag).unwrap_or_default(),
-            None => guess_language(&query),
+            None => text::guess_language(&query),
         };
         let golden_case = GoldenCase {
             id,
@@ -442,10 +443,4 @@ fn retrieved_context(reader: &mut Reader<'_>, item: &Node<'_>, what: &str) -> Op
     let score = fields.get("score").and_then(|node| reader.number(node, "\"score\""));
     let text = fields.get("text").and_then(|node| reader.any_word(node, "\"text\""))?;
     Some(RetrievedContext { id, text, score })
-}
-
-/// The language of a question without a tag: Chinese where it holds a Han character, else English.
-fn guess_language(query: &str) -> Language {
-    let han = |c: char| matches!(c, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{20000}'..='\u{323af}');
-    if query.chars().any(han) { Language::Zh } else { Language::En }
 }

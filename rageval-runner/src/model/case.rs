@@ -207,7 +207,7 @@ impl Fields {
     }
 }
 
-/// A versioned set of golden cases, in the order of their trial names.
+/// A versioned set of golden cases, in the order of their files' paths and then of their places.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GoldenSet {
     /// Name, where a file states one.

@@ -45,9 +45,9 @@ fn a_known_failure_passes_while_it_fails() {
     let known = "- id: bad\n  query: q\n  relevant_doc_ids: [fee]\n  known_failure: {metrics: [recall@5], reason: not indexed yet}\n";
     let rules = RECALL.replace(", mean: {min: 0.5}, bottom10: {min: 0.5}", "");
     let project = Project::new(&rules, known);
-    project.run(&[]).ends_with(0).says("not indexed yet");
+    project.run(&[]).ends_with(0).says("known       1: bad");
     project.write("cases/all.yaml", &known.replace("query: q", "query: \"q [found: fee]\""));
-    project.run(&[]).ends_with(0).says("known failure");
+    project.run(&[]).ends_with(0).says("no longer fails: bad");
     project.write("cases/all.yaml", &known.replace("query: q", "query: \"q [error: down]\""));
     project.run(&[]).ends_with(101).says("down");
 }

@@ -37,7 +37,7 @@ fn an_empty_set_is_red() {
     }
     let project = Project::new(RECALL, FINE);
     std::fs::remove_file(project.path("cases/all.yaml")).expect("removed");
-    project.run(&[]).ends_with(101).says("no golden case");
+    project.run(&[]).ends_with(101).says("no file of cases");
 }
 
 fn duplicate_threshold_keys_are_red() {

@@ -188,7 +188,11 @@ impl Evidence<'_> {
                 found.text.facts.extend(why.difference());
                 return Err(Box::new(found));
             }
-            None => return Err(Box::new(self.accept_baseline("there is no baseline"))),
+            // The baseline that the policy names could not be read: `gate::setup` is red for it, once.
+            None => {
+                let why = "not compared: the baseline is missing or unreadable, see gate::setup";
+                return Err(Box::new(self.found(Ruling::Inconclusive, why.to_owned())));
+            }
         };
         let pairs = Pairs::of(metric, &self.gate.population, self.records, baseline);
         match self.too_little(pairs.scored.len(), &pairs.unmeasured_faults(), "paired") {
