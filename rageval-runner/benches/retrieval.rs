@@ -15,7 +15,8 @@ fn main() {
 /// A ranking, and `relevant` judgements of which every second one is spread over it.
 fn query(relevant: usize) -> (Vec<String>, Vec<(String, f64)>) {
     let mut ranking: Vec<_> = (0..RETRIEVED).map(|i| format!("doc-{:07}", i * 7919 % 1_000_003)).collect();
-    let judged: Vec<_> = (0..relevant).map(|i| (format!("doc-{:07}", i * 104_729 % 1_000_003 + 1), 1.0 + (i % 3) as f64)).collect();
+    let judged: Vec<_> =
+        (0..relevant).map(|i| (format!("doc-{:07}", i * 104_729 % 1_000_003 + 1), 1.0 + (i % 3) as f64)).collect();
     for (i, (id, _)) in judged.iter().enumerate().step_by(2) {
         ranking[i * RETRIEVED / relevant] = id.clone();
     }
@@ -24,9 +25,11 @@ fn query(relevant: usize) -> (Vec<String>, Vec<(String, f64)>) {
 
 fn ask(bencher: Bencher<'_, '_>, relevant: usize, keys: &[&str]) {
     let (ranking, judged) = query(relevant);
-    let measurements: Vec<_> = keys.iter().map(|key| Measurement::parse(key, Gain::Linear).expect("a metric")).collect();
+    let measurements: Vec<_> =
+        keys.iter().map(|key| Measurement::parse(key, Gain::Linear).expect("a metric")).collect();
     bencher.bench(|| {
-        let relevant = Relevant::new(black_box(&judged).iter().map(|(id, grade)| (id.as_str(), *grade))).expect("relevant");
+        let relevant =
+            Relevant::new(black_box(&judged).iter().map(|(id, grade)| (id.as_str(), *grade))).expect("relevant");
         let found = Found::in_ranking(black_box(&ranking).iter().map(|id| Some(id.as_str())), &relevant);
         measurements.iter().map(|one| one.score(&found).expect("a score").get()).sum::<f64>()
     });
