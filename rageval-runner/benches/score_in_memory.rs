@@ -9,7 +9,7 @@ use std::{
 };
 
 use rageval_runner::{
-    load::rankings,
+    load::rankings::{self, RankedQuery},
     metric::retrieval::{Found, Gain, Measurement, Relevant},
 };
 
@@ -26,13 +26,11 @@ fn main() {
         return;
     };
     let mut queries = Vec::new();
-    rankings::for_each(&PathBuf::from(path), |query| {
-        queries.push(Query {
-            judged: query.judgements().map(|(id, grade)| (id.to_owned(), grade)).collect(),
-            ranking: query.ranking().flatten().map(str::to_owned).collect(),
-        });
-    })
-    .expect("a readable file");
+    let keep = |query: &RankedQuery<'_>| Query {
+        judged: query.judgements().map(|(id, grade)| (id.to_owned(), grade)).collect(),
+        ranking: query.ranking().flatten().map(str::to_owned).collect(),
+    };
+    rankings::for_each(&PathBuf::from(path), keep, |_, query| queries.push(query)).expect("a readable file");
     let measurements =
         ["recall@10", "ndcg@10", "map", "mrr"].map(|key| Measurement::parse(key, Gain::Linear).expect("a metric"));
     let mut best = Duration::MAX;

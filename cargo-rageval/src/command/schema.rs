@@ -4,13 +4,19 @@ use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
 
+use rageval_runner::{load, metric::METRICS};
+
 use crate::exit::{Ending, Failure};
 
 /// Print the JSON schema of a file
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Example:
-  cargo rageval schema run > run.schema.json")]
+Examples:
+  cargo rageval schema thresholds > thresholds.schema.json
+  cargo rageval schema cases > cases.schema.json
+
+Name the file on the first line of the YAML, and editors complete and check it:
+  # yaml-language-server: $schema=thresholds.schema.json")]
 pub(crate) struct Schema {
     /// Which file
     file: File,
@@ -18,6 +24,10 @@ pub(crate) struct Schema {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum File {
+    /// Golden cases, in YAML or JSON
+    Cases,
+    /// `thresholds.yaml`
+    Thresholds,
     /// `run.json`, which a run leaves behind
     Run,
 }
@@ -25,6 +35,8 @@ enum File {
 /// Prints it.
 pub(crate) fn run(schema: &Schema) -> Result<Ending, Failure> {
     let schema = match schema.file {
+        File::Cases => load::schema::cases(),
+        File::Thresholds => load::schema::thresholds(METRICS),
         File::Run => schemars::schema_for!(rageval_runner::model::run::Run).to_value(),
     };
     let mut stdout = io::stdout().lock();

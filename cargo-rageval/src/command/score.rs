@@ -1,6 +1,7 @@
 //! `score`: measures recorded rankings against judgements.
 
 use std::{
+    collections::HashSet,
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
 };
@@ -8,8 +9,8 @@ use std::{
 use clap::{Args, ValueEnum};
 use rageval_runner::{
     load::{
-        rankings,
-        trec::{self, Qrels, TrecError},
+        rankings::{self, RankedQuery},
+        trec::{self, Qrels, TrecError, run::Ranking},
     },
     metric::retrieval::{Found, Gain, Measurement, Relevant},
 };
@@ -163,14 +164,11 @@ impl Table {
         }
     }
 
-    /// Measures one ranking and returns the place of its scores; a gain that is no number is an error of the judgements.
-    fn measure(&mut self, found: &Found<'_>) -> Result<usize, String> {
+    /// Keeps the scores of a query and returns their place.
+    fn keep(&mut self, scores: impl IntoIterator<Item = f64>) -> usize {
         let place = self.scores.len();
-        for (name, measurement) in &self.metrics {
-            let score = measurement.score(found).map_err(|_| format!("the grades are too large for `{name}`"))?;
-            self.scores.push(score.get());
-        }
-        Ok(place)
+        self.scores.extend(scores);
+        place
     }
 
     fn of(&self, place: usize) -> &[f64] {
@@ -235,6 +233,33 @@ fn shortened(names: &[String]) -> String {
     if more == 0 { shown } else { format!("{shown} and {more} more") }
 }
 
+/// What became of one query.
+enum Measured {
+    /// Its scores, in the order of the metrics.
+    Scores(Vec<f64>),
+    /// It has no relevant documents.
+    NothingRelevant,
+    /// It has no judgements.
+    Unjudged,
+    /// A metric that its grades are too large for.
+    TooLarge(String),
+}
+
+fn measured(metrics: &[Named], found: &Found<'_>) -> Measured {
+    let mut scores = Vec::with_capacity(metrics.len());
+    for (name, measurement) in metrics {
+        match measurement.score(found) {
+            Ok(score) => scores.push(score.get()),
+            Err(_) => return Measured::TooLarge(name.clone()),
+        }
+    }
+    Measured::Scores(scores)
+}
+
+fn too_large(path: &Path, query: &str, metric: &str) -> Failure {
+    Failure::Input(format!("{}: query `{query}`: the grades are too large for `{metric}`", path.display()))
+}
+
 fn of_trec(qrels_path: &Path, run: &Path, ties: Ties, metrics: Vec<Named>) -> Result<Table, Failure> {
     let text = trec::text(qrels_path)?;
     let qrels = Qrels::parse(&text, qrels_path)?;
@@ -242,34 +267,38 @@ fn of_trec(qrels_path: &Path, run: &Path, ties: Ties, metrics: Vec<Named>) -> Re
         Ties::Listed => trec::Ties::Listed,
         Ties::Trec => trec::Ties::Trec,
     };
-    let mut table = Table::new(metrics);
-    let mut of_query: Vec<Option<usize>> = vec![None; qrels.count()];
-    let mut unjudged = std::collections::HashSet::new();
-    let mut problem = None;
-    trec::for_each_ranking(run, ties, |ranking| {
-        let Some(place) = qrels.place(ranking.query()) else {
-            unjudged.insert(ranking.query().to_owned());
-            return;
+    let measure = |ranking: &Ranking| {
+        let Some(place) = qrels.place(ranking.query()) else { return (None, Measured::Unjudged) };
+        let measured = match qrels.relevant(place) {
+            Some(relevant) => measured(&metrics, &Found::in_ranking(ranking.documents().map(Some), &relevant)),
+            None => Measured::NothingRelevant,
         };
-        let Some(relevant) = qrels.relevant(place) else { return };
-        match table.measure(&Found::in_ranking(ranking.documents().map(Some), &relevant)) {
-            Ok(scores) => of_query[place] = Some(scores),
-            Err(what) => problem = Some(format!("{}: query `{}`: {what}", qrels_path.display(), ranking.query())),
+        (Some(place), measured)
+    };
+    let mut of_query: Vec<Option<Measured>> = std::iter::repeat_with(|| None).take(qrels.count()).collect();
+    let mut unjudged = HashSet::new();
+    trec::for_each_ranking(run, ties, measure, |query, (place, measured)| match place {
+        Some(place) => of_query[place] = Some(measured),
+        None => {
+            unjudged.insert(query.to_owned());
         }
     })?;
-    if let Some(problem) = problem {
-        return Err(Failure::Input(problem));
-    }
+    let mut table = Table::new(metrics.clone());
     table.unjudged = unjudged.len();
-    for (place, scores) in of_query.into_iter().enumerate() {
+    for (place, measured) in of_query.into_iter().enumerate() {
         let query = qrels.query(place);
-        match scores {
-            Some(scores) => table.rows.push((query.to_owned(), scores)),
+        match measured {
+            Some(Measured::Scores(scores)) => {
+                let place = table.keep(scores);
+                table.rows.push((query.to_owned(), place));
+            }
+            Some(Measured::TooLarge(metric)) => return Err(too_large(qrels_path, query, &metric)),
+            Some(Measured::NothingRelevant | Measured::Unjudged) => table.without_relevant += 1,
             None if qrels.relevant(place).is_none() => table.without_relevant += 1,
             None => {
                 table.absent.push(query.to_owned());
-                table.rows.push((query.to_owned(), table.scores.len()));
-                table.scores.extend(std::iter::repeat_n(0.0, table.metrics.len()));
+                let place = table.keep(metrics.iter().map(|_| 0.0));
+                table.rows.push((query.to_owned(), place));
             }
         }
     }
@@ -278,20 +307,22 @@ fn of_trec(qrels_path: &Path, run: &Path, ties: Ties, metrics: Vec<Named>) -> Re
 }
 
 fn of_samples(path: &Path, metrics: Vec<Named>) -> Result<Table, Failure> {
-    let mut table = Table::new(metrics);
+    let measure = |query: &RankedQuery<'_>| match Relevant::new(query.judgements()) {
+        Some(relevant) => measured(&metrics, &Found::in_ranking(query.ranking(), &relevant)),
+        None => Measured::NothingRelevant,
+    };
+    let mut table = Table::new(metrics.clone());
     let mut problem = None;
-    rankings::for_each(path, |query| {
-        let Some(relevant) = Relevant::new(query.judgements()) else {
-            table.without_relevant += 1;
-            return;
-        };
-        match table.measure(&Found::in_ranking(query.ranking(), &relevant)) {
-            Ok(scores) => table.rows.push((query.id.clone().into_owned(), scores)),
-            Err(what) => problem = Some(format!("{}: query `{}`: {what}", path.display(), query.id)),
+    rankings::for_each(path, measure, |query, measured| match measured {
+        Measured::Scores(scores) => {
+            let place = table.keep(scores);
+            table.rows.push((query.to_owned(), place));
         }
+        Measured::NothingRelevant | Measured::Unjudged => table.without_relevant += 1,
+        Measured::TooLarge(metric) => problem = Some(too_large(path, query, &metric)),
     })?;
     if let Some(problem) = problem {
-        return Err(Failure::Input(problem));
+        return Err(problem);
     }
     table.rows.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     Ok(table)

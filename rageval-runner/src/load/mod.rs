@@ -1,5 +1,6 @@
 //! Files that a person wrote, read into checked types with every problem at its place.
 
+mod blocks;
 mod case;
 mod cases;
 mod connect;

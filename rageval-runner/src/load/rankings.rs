@@ -14,16 +14,17 @@
 
 use std::{
     borrow::Cow,
-    collections::HashMap,
+    collections::{HashMap, hash_map::Entry},
     fmt,
-    fs::File,
-    io::{BufRead, BufReader},
     path::Path,
 };
 
 use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 
-use super::trec::{Problems, TrecError};
+use super::{
+    blocks::{self, Flow, last_line_end, lines},
+    trec::{NOT_UTF8, Problems, TrecError},
+};
 
 /// One line: a query, its judgements and its ranking.
 #[derive(Debug, PartialEq)]
@@ -57,57 +58,78 @@ impl RankedQuery<'_> {
     }
 }
 
-/// Reads a file and gives each line's query; blank lines are skipped. All problems of the file come at once, and nothing is given after the first.
-pub fn for_each(path: &Path, mut visit: impl FnMut(&RankedQuery<'_>)) -> Result<(), TrecError> {
-    let file = File::open(path).map_err(|source| TrecError::read(path, source))?;
-    let mut reader = BufReader::with_capacity(1 << 20, file);
+/// Measures every line of a file and gives what came of it to `take`, in the order of the file; blank lines are skipped.
+///
+/// `measure` runs on several threads. All problems of the file come at once, and nothing is taken after the first.
+pub fn for_each<T: Send>(
+    path: &Path,
+    measure: impl Fn(&RankedQuery<'_>) -> T + Sync,
+    mut take: impl FnMut(&str, T),
+) -> Result<(), TrecError> {
     let mut problems = Problems::default();
     let mut lines_of: HashMap<Box<str>, usize> = HashMap::new();
-    let mut bytes = Vec::new();
-    let mut number = 0;
-    loop {
-        bytes.clear();
-        if reader.read_until(b'\n', &mut bytes).map_err(|source| TrecError::read(path, source))? == 0 {
-            break;
-        }
-        number += 1;
-        let line = if number == 1 { bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes) } else { &bytes };
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if line.trim_ascii().is_empty() {
-            continue;
-        }
-        let query: RankedQuery<'_> = match serde_json::from_slice(line) {
-            Ok(query) => query,
-            Err(error) => {
-                problems.add(path, number, explain(&error, line));
-                continue;
+    let mut is_blank = true;
+    let read = |block: &[u8]| -> Vec<_> {
+        lines(block).filter_map(|(at, line)| Some((at, of_line(line, &measure)?))).collect()
+    };
+    blocks::for_each(path, last_line_end, read, |first, results| {
+        for (at, result) in results {
+            is_blank = false;
+            let line = first + at;
+            match result {
+                Ok((id, measured)) => {
+                    if problems.is_empty() {
+                        take(&id, measured);
+                    }
+                    match lines_of.entry(id) {
+                        Entry::Occupied(entry) => {
+                            let what = format!(
+                                "query `{}` stands at line {} already; ids are unique",
+                                entry.key(),
+                                entry.get()
+                            );
+                            problems.add(path, line, what);
+                        }
+                        Entry::Vacant(entry) => {
+                            entry.insert(line);
+                        }
+                    }
+                }
+                Err(what) => what.iter().for_each(|what| problems.add(path, line, what)),
             }
-        };
-        if let Some(first) = lines_of.insert(query.id.as_ref().into(), number) {
-            problems.add(
-                path,
-                number,
-                format_args!("query `{}` stands at line {first} already; ids are unique", query.id),
-            );
         }
-        if let Some(document) = contradiction(&query) {
-            problems.add(path, number, format_args!("document `{document}` has two grades; keep one of them"));
-        }
-        if query.judged.iter().any(|document| document.id.is_none()) {
-            problems.add(path, number, "a relevant document needs an id");
-        }
-        if !query.retrieved.is_empty() && query.retrieved.iter().all(|document| document.id.is_none()) {
-            problems.add(path, number, "none of the retrieved documents has an id, so nothing can be compared");
-        }
-        if problems.is_empty() {
-            visit(&query);
-        }
-    }
-    if number == 0 {
+        Flow::On
+    })
+    .map_err(|source| TrecError::read(path, source))?;
+    if is_blank {
         problems.add(path, 1, "the file is empty; expected one JSON object a line");
     }
     problems.or(())
+}
+
+/// What one line says, measured; `None` for a blank line.
+fn of_line<T>(line: &[u8], measure: &impl Fn(&RankedQuery<'_>) -> T) -> Option<Result<(Box<str>, T), Vec<String>>> {
+    // A byte order mark stands at the start of a file only; JSON text cannot start with one.
+    let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
+    if line.trim_ascii().is_empty() {
+        return None;
+    }
+    let Ok(text) = std::str::from_utf8(line) else { return Some(Err(vec![NOT_UTF8.to_owned()])) };
+    let query: RankedQuery<'_> = match serde_json::from_str(text) {
+        Ok(query) => query,
+        Err(error) => return Some(Err(vec![explain(&error, line)])),
+    };
+    let mut problems = Vec::new();
+    if let Some(document) = contradiction(&query) {
+        problems.push(format!("document `{document}` has two grades; keep one of them"));
+    }
+    if query.judged.iter().any(|document| document.id.is_none()) {
+        problems.push("a relevant document needs an id".to_owned());
+    }
+    if !query.retrieved.is_empty() && query.retrieved.iter().all(|document| document.id.is_none()) {
+        problems.push("none of the retrieved documents has an id, so nothing can be compared".to_owned());
+    }
+    Some(if problems.is_empty() { Ok((query.id.as_ref().into(), measure(&query))) } else { Err(problems) })
 }
 
 /// The parser's words with the column in characters; its line is always 1, ours is the file's.
@@ -253,8 +275,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for Document<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Entry;
-        impl<'de> Visitor<'de> for Entry {
+        struct Listed;
+        impl<'de> Visitor<'de> for Listed {
             type Value = Document<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -288,7 +310,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Document<'a> {
                 Ok(Document { id: id.ok_or_else(|| de::Error::missing_field("id"))?, grade: grade.unwrap_or(1.0) })
             }
         }
-        deserializer.deserialize_any(Entry)
+        deserializer.deserialize_any(Listed)
     }
 }
 

@@ -8,11 +8,12 @@ fn read(text: &[u8]) -> Result<Vec<String>, String> {
     let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
     file.write_all(text).expect("written");
     let mut lines = Vec::new();
-    let result = for_each(file.path(), |query| {
+    let measure = |query: &RankedQuery<'_>| {
         let judged: Vec<_> = query.judgements().map(|(id, grade)| format!("{id}:{grade}")).collect();
         let ranking: Vec<_> = query.ranking().map(|id| id.unwrap_or("-")).collect();
-        lines.push(format!("{} [{}] [{}]", query.id, judged.join(" "), ranking.join(" ")));
-    });
+        format!("[{}] [{}]", judged.join(" "), ranking.join(" "))
+    };
+    let result = for_each(file.path(), measure, |id, said| lines.push(format!("{id} {said}")));
     let prefix = format!("{}:", file.path().display());
     result.map(|()| lines).map_err(|error| error.to_string().replace(&prefix, ""))
 }
@@ -73,4 +74,24 @@ fn every_problem_is_told_with_its_line() {
         "2: invalid type: sequence, expected an object with `id`, `relevant_doc_ids` and `retrieved`\n\
          3: query `dup` stands at line 1 already; ids are unique"
     );
+}
+
+#[test]
+fn a_file_of_many_blocks_is_taken_in_its_order_with_its_lines() {
+    let line = |i: usize| format!("{{\"id\":\"q{i}\",\"relevant\":[\"a\"],\"retrieved\":[\"{}\"]}}\n", "x".repeat(200));
+    let mut text: String = (0..50_000).map(line).collect();
+    let got = read(text.as_bytes()).expect("readable");
+    assert_eq!(got.len(), 50_000);
+    assert!(got.iter().enumerate().all(|(i, said)| said.starts_with(&format!("q{i} "))));
+    text.push_str(&line(49_999));
+    assert_eq!(
+        read(text.as_bytes()).expect_err("twice"),
+        "50001: query `q49999` stands at line 50000 already; ids are unique"
+    );
+}
+
+#[test]
+fn one_line_longer_than_a_block_is_one_line() {
+    let text = format!("{{\"id\":\"q\",\"relevant\":[],\"retrieved\":[\"{}\"]}}\n\n[", "x".repeat(6 << 20));
+    assert!(read(text.as_bytes()).expect_err("an odd third line").starts_with("3: "));
 }

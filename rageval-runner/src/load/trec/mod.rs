@@ -90,7 +90,7 @@ pub fn text(path: &Path) -> Result<String, TrecError> {
 }
 
 const BOM: char = '\u{feff}';
-const NOT_UTF8: &str = "not UTF-8 text; save the file as UTF-8";
+pub(super) const NOT_UTF8: &str = "not UTF-8 text; save the file as UTF-8";
 
 /// The fields of a line; `None` for a blank line and a comment, which starts with `#`. A `#` inside a field is part of it.
 fn fields(line: &str) -> Option<std::str::SplitAsciiWhitespace<'_>> {

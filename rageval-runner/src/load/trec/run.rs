@@ -3,13 +3,14 @@
 use std::{
     cmp::Ordering,
     collections::{HashMap, HashSet},
-    fs::File,
-    io::{BufRead, BufReader},
     ops::Range,
     path::Path,
 };
 
-use super::{BOM, NOT_UTF8, Problems, TrecError, fields};
+use super::{
+    super::blocks::{self, Flow, last_line_end, lines},
+    BOM, NOT_UTF8, Problems, TrecError, fields,
+};
 
 /// What decides between documents of one query with equal scores.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -74,15 +75,21 @@ impl Ranking {
     }
 }
 
-/// Reads a run file and gives each query's ranking, by descending score; the rank column is ignored.
+/// Measures the ranking of every query of a run file, by descending score, and gives what came of it to `take`; the rank column is ignored.
 ///
 /// A line is `query Q0 document rank score tag`; what follows the tag is ignored, and so are blank lines and lines that start with `#`.
-/// Memory grows with the number of queries and with the largest ranking, not with the file, as long as the lines of each query stand together.
-/// Where they do not, the file is read again as a whole; `visit` is then called again for queries it has seen, and **the last call for a query counts**.
-pub fn for_each_ranking(path: &Path, ties: Ties, mut visit: impl FnMut(&Ranking)) -> Result<(), TrecError> {
-    match stream(path, ties, &mut visit)? {
+/// `measure` runs on several threads, `take` in the order of the file. Memory grows with the number of queries and with the largest
+/// ranking, not with the file, as long as the lines of each query stand together. Where they do not, the file is read again as a whole;
+/// `take` is then called again for queries it has seen, and **the last call for a query counts**.
+pub fn for_each_ranking<T: Send>(
+    path: &Path,
+    ties: Ties,
+    measure: impl Fn(&Ranking) -> T + Sync,
+    mut take: impl FnMut(&str, T),
+) -> Result<(), TrecError> {
+    match stream(path, ties, &measure, &mut take)? {
         Layout::Together => Ok(()),
-        Layout::Scattered => gather(path, ties, &mut visit),
+        Layout::Scattered => gather(path, ties, &measure, &mut take),
     }
 }
 
@@ -92,58 +99,104 @@ enum Layout {
     Scattered,
 }
 
-fn stream(path: &Path, ties: Ties, visit: &mut impl FnMut(&Ranking)) -> Result<Layout, TrecError> {
-    let file = File::open(path).map_err(|source| TrecError::read(path, source))?;
-    let mut reader = BufReader::with_capacity(1 << 20, file);
-    let mut problems = Problems::default();
-    let mut finished: HashSet<Box<str>> = HashSet::new();
-    let mut ranking = Ranking::default();
-    let mut bytes = Vec::new();
-    let mut number = 0;
-    loop {
-        bytes.clear();
-        if reader.read_until(b'\n', &mut bytes).map_err(|source| TrecError::read(path, source))? == 0 {
-            break;
-        }
-        number += 1;
-        let Ok(line) = std::str::from_utf8(&bytes) else {
-            problems.add(path, number, NOT_UTF8);
-            continue;
-        };
-        let line = if number == 1 { line.trim_start_matches(BOM) } else { line };
-        let (query, document, score) = match retrieved(line) {
-            Ok(Some(retrieved)) => retrieved,
-            Ok(None) => continue,
-            Err(problem) => {
-                problems.add(path, number, problem);
-                continue;
-            }
-        };
-        if query != ranking.query {
-            finish(&mut ranking, ties, &problems, visit);
-            if !ranking.query.is_empty() {
-                finished.insert(ranking.query.as_str().into());
-            }
-            if finished.contains(query) {
-                return Ok(Layout::Scattered);
-            }
-            ranking.start(query);
-        }
-        ranking.push(document, score);
-    }
-    finish(&mut ranking, ties, &problems, visit);
-    problems.or(Layout::Together)
+/// What became of one block: each query with what was measured, in order, and the faulty lines with their place from 0.
+struct Block<T> {
+    measured: Vec<(Box<str>, T)>,
+    problems: Vec<(usize, String)>,
 }
 
-fn finish(ranking: &mut Ranking, ties: Ties, problems: &Problems, visit: &mut impl FnMut(&Ranking)) {
-    if problems.is_empty() && !ranking.entries.is_empty() {
-        ranking.order(ties);
-        visit(ranking);
+fn stream<T: Send>(
+    path: &Path,
+    ties: Ties,
+    measure: &(impl Fn(&Ranking) -> T + Sync),
+    take: &mut impl FnMut(&str, T),
+) -> Result<Layout, TrecError> {
+    let mut problems = Problems::default();
+    let mut finished: HashSet<Box<str>> = HashSet::new();
+    let mut layout = Layout::Together;
+    let work = |block: &[u8]| of_block(block, ties, measure);
+    blocks::for_each(path, last_query_start, work, |first, block: Block<T>| {
+        for (at, what) in block.problems {
+            problems.add(path, first + at, what);
+        }
+        for (query, measured) in block.measured {
+            if problems.is_empty() {
+                take(&query, measured);
+            }
+            if !finished.insert(query) {
+                layout = Layout::Scattered;
+                return Flow::Stop;
+            }
+        }
+        Flow::On
+    })
+    .map_err(|source| TrecError::read(path, source))?;
+    match layout {
+        Layout::Together => problems.or(Layout::Together),
+        // The whole file is read again, and its problems are found again.
+        Layout::Scattered => Ok(Layout::Scattered),
     }
+}
+
+fn of_block<T>(block: &[u8], ties: Ties, measure: &impl Fn(&Ranking) -> T) -> Block<T> {
+    let mut result = Block { measured: Vec::new(), problems: Vec::new() };
+    let mut ranking = Ranking::default();
+    for (at, bytes) in lines(block) {
+        let Ok(line) = std::str::from_utf8(bytes) else {
+            result.problems.push((at, NOT_UTF8.to_owned()));
+            continue;
+        };
+        // A byte order mark can only stand at the start of the file.
+        let line = if at == 0 { line.trim_start_matches(BOM) } else { line };
+        match retrieved(line) {
+            Ok(Some((query, document, score))) => {
+                if query != ranking.query {
+                    finish(&mut ranking, ties, measure, &mut result);
+                    ranking.start(query);
+                }
+                ranking.push(document, score);
+            }
+            Ok(None) => {}
+            Err(problem) => result.problems.push((at, problem)),
+        }
+    }
+    finish(&mut ranking, ties, measure, &mut result);
+    result
+}
+
+fn finish<T>(ranking: &mut Ranking, ties: Ties, measure: &impl Fn(&Ranking) -> T, result: &mut Block<T>) {
+    if !ranking.entries.is_empty() {
+        ranking.order(ties);
+        result.measured.push((ranking.query.as_str().into(), measure(ranking)));
+    }
+}
+
+/// Where the lines of a block's last query begin: the block's last line may not be its last. 0 when the block holds one query only.
+fn last_query_start(block: &[u8]) -> usize {
+    let mut end = last_line_end(block);
+    let mut query: Option<&[u8]> = None;
+    while end > 0 {
+        let start = last_line_end(&block[..end - 1]);
+        let line = block[start..end].trim_ascii_start();
+        let first = line.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+        let is_comment = first.is_empty() || first.starts_with(b"#");
+        match query {
+            None if !is_comment => query = Some(first),
+            Some(last) if !is_comment && first != last => return end,
+            Some(_) | None => {}
+        }
+        end = start;
+    }
+    0
 }
 
 /// Reads the whole file and groups it by query.
-fn gather(path: &Path, ties: Ties, visit: &mut impl FnMut(&Ranking)) -> Result<(), TrecError> {
+fn gather<T>(
+    path: &Path,
+    ties: Ties,
+    measure: &impl Fn(&Ranking) -> T,
+    take: &mut impl FnMut(&str, T),
+) -> Result<(), TrecError> {
     let text = super::text(path)?;
     let mut problems = Problems::default();
     let mut places: HashMap<&str, usize> = HashMap::new();
@@ -171,7 +224,7 @@ fn gather(path: &Path, ties: Ties, visit: &mut impl FnMut(&Ranking)) -> Result<(
             ranking.push(document, *score);
         }
         ranking.order(ties);
-        visit(&ranking);
+        take(&ranking.query, measure(&ranking));
     }
     Ok(())
 }

@@ -14,8 +14,9 @@ fn file(text: &str) -> tempfile::NamedTempFile {
 fn rankings(text: &str, ties: Ties) -> Result<BTreeMap<String, String>, String> {
     let file = file(text);
     let mut rankings = BTreeMap::new();
-    for_each_ranking(file.path(), ties, |ranking| {
-        rankings.insert(ranking.query().to_owned(), ranking.documents().collect::<Vec<_>>().join(" "));
+    let measure = |ranking: &run::Ranking| ranking.documents().collect::<Vec<_>>().join(" ");
+    for_each_ranking(file.path(), ties, measure, |query, said| {
+        rankings.insert(query.to_owned(), said);
     })
     .map_err(|error| error.to_string().replace(&format!("{}:", file.path().display()), ""))?;
     Ok(rankings)
@@ -70,8 +71,40 @@ fn every_faulty_line_of_a_run_is_told() {
 }
 
 #[test]
+fn a_file_of_many_blocks_keeps_each_query_whole() {
+    let mut run = String::new();
+    for query in 0..3_000 {
+        for rank in 1..=50 {
+            run.push_str(&format!(
+                "query-{query:05} Q0 document-{rank:03} {rank} {}.5 a-long-tag-to-fill-the-blocks\n",
+                100 - rank
+            ));
+        }
+        run.push_str("# a comment\n\n");
+    }
+    let got = rankings(&run, Ties::Listed).expect("readable");
+    assert_eq!(got.len(), 3_000);
+    let expected = (1..=50).map(|rank| format!("document-{rank:03}")).collect::<Vec<_>>().join(" ");
+    assert!(got.values().all(|documents| *documents == expected));
+    run.push_str("query-02999 Q0 b 1\n");
+    assert_eq!(
+        rankings(&run, Ties::Listed).expect_err("a problem"),
+        "156001: expected 6 fields `query Q0 document rank score tag`, got 4"
+    );
+}
+
+#[test]
+fn a_ranking_longer_than_a_block_stays_whole() {
+    let run: String =
+        (0..150_000).map(|rank| format!("q Q0 document-{rank:07} {rank} {} tag\n", 150_000 - rank)).collect();
+    let got = rankings(&format!("{run}r Q0 a 1 1 t\n"), Ties::Listed).expect("readable");
+    assert_eq!((got["q"].split(' ').count(), got["r"].as_str()), (150_000, "a"));
+}
+
+#[test]
 fn a_missing_file_is_named() {
-    let error = for_each_ranking(Path::new("no/such.run"), Ties::Listed, |_| {}).expect_err("no file").to_string();
+    let error =
+        for_each_ranking(Path::new("no/such.run"), Ties::Listed, |_| (), |_, ()| {}).expect_err("no file").to_string();
     assert!(error.starts_with("cannot read no/such.run: "), "{error}");
 }
 
@@ -117,11 +150,13 @@ fn scores(qrels: &Path, run: &Path, ties: Ties, keys: &[&str]) -> BTreeMap<Strin
     let text = text(qrels).expect("readable");
     let qrels = Qrels::parse(&text, qrels).expect("readable");
     let mut scores = BTreeMap::new();
-    for_each_ranking(run, ties, |ranking| {
-        let Some(relevant) = qrels.place(ranking.query()).and_then(|place| qrels.relevant(place)) else { return };
+    let measure = |ranking: &run::Ranking| {
+        let relevant = qrels.relevant(qrels.place(ranking.query())?)?;
         let found = Found::in_ranking(ranking.documents().map(Some), &relevant);
-        let row = measurements.iter().map(|one| one.score(&found).expect("a score").get()).collect();
-        scores.insert(ranking.query().to_owned(), row);
+        Some(measurements.iter().map(|one| one.score(&found).expect("a score").get()).collect())
+    };
+    for_each_ranking(run, ties, measure, |query, row: Option<Vec<f64>>| {
+        scores.extend(row.map(|row| (query.to_owned(), row)));
     })
     .expect("readable");
     scores

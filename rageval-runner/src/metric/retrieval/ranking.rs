@@ -59,6 +59,7 @@ impl<'a> Relevant<'a> {
     }
 
     /// Index into `documents`.
+    #[inline]
     fn position(&self, id: &str) -> Option<usize> {
         let wanted = fingerprint(id);
         if self.documents.len() <= FEW {
@@ -125,6 +126,7 @@ impl<'r> Found<'r> {
 /// 64 bits over all bytes of an id, so that most comparisons of unequal ids are one comparison of numbers.
 ///
 /// Not a hash table's defence against chosen keys: equal fingerprints only cost a comparison of the texts.
+#[inline]
 fn fingerprint(id: &str) -> u64 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut state = id.len() as u64;
