@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::text::{COLUMNS, LABEL, against, bar, line, listed, run_alone, score, visible, whole_line};
+use super::text::{COLUMNS, LABEL, against, bar, diff_line, line, listed, run_alone, score, visible, whole_line};
 use crate::{
     gate::{
         Basis, SnapshotFailure,
@@ -186,7 +186,7 @@ fn evidence_lines(
             lines.push(line("reason", reason));
         }
     }
-    lines.extend(snapshot.iter().flat_map(|snapshot| &snapshot.diff).map(|difference| line("diff", difference)));
+    lines.extend(snapshot.iter().flat_map(|snapshot| &snapshot.diff).map(|difference| diff_line(difference)));
     lines
 }
 

@@ -11,6 +11,9 @@ pub const COLUMNS: usize = 100;
 /// Columns of the label at the start of a line.
 pub const LABEL: usize = 12;
 
+/// Columns of a difference's mark and indentation that are kept.
+const DEEPEST: usize = 12;
+
 /// Characters of a text that are looked at; more never fit on a line.
 const READ_AHEAD: usize = 2_000;
 
@@ -98,6 +101,14 @@ pub fn shortened(text: &str, columns: usize) -> String {
 /// A labelled line, cut to the width. Every line of a failure starts with a word of ours, so none can be a command of a build server.
 pub fn line(label: &str, text: &str) -> String {
     format!("{label:<LABEL$}{}", shortened(text, COLUMNS - LABEL))
+}
+
+/// A line of a difference, with its mark and its indentation as they stand.
+pub fn diff_line(difference: &str) -> String {
+    let text = difference.trim_start_matches([' ', '+', '-']);
+    let mark = &difference[..(difference.len() - text.len()).min(DEEPEST)];
+    let columns = COLUMNS - LABEL - mark.len();
+    format!("{:<LABEL$}{mark}{}", "diff", shortened(text, columns))
 }
 
 /// A labelled line that may be longer than the width: a command that people copy must be whole.
@@ -218,6 +229,14 @@ mod tests {
         assert_eq!(visible("##vso[task.setvariable]"), "# #vso[task.setvariable]");
         assert_eq!(visible("## A heading"), "## A heading");
         assert!(line("answer", "::error::x").starts_with("answer "));
+    }
+
+    #[test]
+    fn a_difference_keeps_its_indentation() {
+        assert_eq!(diff_line("+   supported: a\n::error::b"), "diff        +   supported: a ::error::b");
+        assert_eq!(diff_line("  a"), "diff          a");
+        assert_eq!(diff_line(""), "diff        ");
+        assert_eq!(diff_line(&format!("{}a", " ".repeat(300))).width(), LABEL + DEEPEST + 1);
     }
 
     #[test]

@@ -91,7 +91,7 @@ fn a_failing_case_says_what_broke_and_why() {
 fn a_worse_snapshot_shows_its_difference() {
     let snapshot = SnapshotFailure {
         why: "faithfulness: 2 of 2 -> 1 of 2".to_owned(),
-        diff: vec!["- supported  You have 30 days.".to_owned(), "+ contradicted  You have 60 days.".to_owned()],
+        diff: vec!["-   supported: You have 30 days.".to_owned(), "+   contradicted: You have 60 days.".to_owned()],
     };
     let world = world().change(|world| world.rules.metrics.clear());
     check(
@@ -103,8 +103,8 @@ fn a_worse_snapshot_shows_its_difference() {
             "answer      Returns are free. You have 60 days to return it.",
             "expected    Within 30 days.",
             "snapshot    faithfulness: 2 of 2 -> 1 of 2",
-            "diff        - supported You have 30 days.",
-            "diff        + contradicted You have 60 days.",
+            "diff        -   supported: You have 30 days.",
+            "diff        +   contradicted: You have 60 days.",
             "look        cargo test --test rag_regression -- --exact 'case::en::c00'",
             "accept      cargo insta review",
         ],
