@@ -81,7 +81,8 @@ impl CaseFindings {
 
 /// What the rules say of one case: its own bars over the policy's.
 pub fn case_findings(case: &GoldenCase, record: &Record, basis: &Basis<'_>) -> CaseFindings {
-    let mut findings = CaseFindings { faults: tally::faults_of(Some(record), basis.rules), ..CaseFindings::default() };
+    let mut findings =
+        CaseFindings { faults: tally::faults_of(case, Some(record), basis.rules), ..CaseFindings::default() };
     let known_metrics = case.known_failure.as_ref().map_or(&[][..], |known| &known.metrics);
     for (metric, rule) in basis.rules.metrics_of(case) {
         let own = case.bars.get(metric);
@@ -293,6 +294,15 @@ mod tests {
             assert_eq!(allowed.ruling, Ruling::Inconclusive);
             assert!(allowed.notices[0].starts_with("unmeasured: c00: "), "{:?}", allowed.notices);
         }
+    }
+
+    #[test]
+    fn a_metric_that_only_the_case_names_is_unmeasured_where_the_record_lacks_it() {
+        let world = World::of(&[1.0]).change(|world| {
+            world.set.cases[0].bars.insert(key("faithfulness"), CaseBar::default());
+        });
+        assert_eq!(ruling(&world), Ruling::Undecided);
+        assert_eq!(world.gate("gate::set::unmeasured").ruling, Ruling::Undecided);
     }
 
     #[test]

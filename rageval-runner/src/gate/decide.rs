@@ -97,8 +97,14 @@ impl Evidence<'_> {
     fn unmeasured(&self, max: usize) -> Found {
         let mut by_cause: BTreeMap<String, Vec<&CaseId>> = BTreeMap::new();
         let mut count = 0;
+        let index = self.index();
         for case in &self.gate.population {
-            let faults = tally::faults_of(self.records.get(case).map(|record| &**record), self.basis.rules);
+            let record = self.records.get(case).map(|record| &**record);
+            // A case that is not in the set has no record that could be read by its rules.
+            let faults = match index.get(case) {
+                Some(golden_case) => tally::faults_of(golden_case, record, self.basis.rules),
+                None => vec![(None, Unmeasured::new("no case", "the set does not hold it"))],
+            };
             count += usize::from(!faults.is_empty());
             for (_, fault) in faults {
                 let cases = by_cause.entry(fault.cause).or_default();
@@ -264,8 +270,13 @@ impl Evidence<'_> {
         self.name_cases(found, &format!("the lowest {} of {}", cases.len(), tally.scored.len()), &cases);
     }
 
+    /// The cases of the set by id.
+    fn index(&self) -> BTreeMap<&CaseId, &GoldenCase> {
+        self.set.cases.iter().map(|case| (&case.id, case)).collect()
+    }
+
     fn name_cases(&self, found: &mut Found, title: &str, cases: &[(&CaseId, String)]) {
-        let index: BTreeMap<&CaseId, &GoldenCase> = self.set.cases.iter().map(|case| (&case.id, case)).collect();
+        let index = self.index();
         let mut red = 0;
         found.text.cases = cases
             .iter()

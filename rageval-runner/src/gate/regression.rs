@@ -75,10 +75,10 @@ impl Pairs {
                 continue;
             };
             let before = before.get();
-            match tally::outcome_of(metric, record) {
+            match &*tally::outcome_of(metric, record) {
                 Outcome::Scored { score, .. } => pairs.scored.push((case.clone(), before, score.value.get())),
                 Outcome::NotApplicable { .. } => pairs.not_applicable += 1,
-                Outcome::Unmeasured { fault } => pairs.unmeasured.push((case.clone(), before, fault)),
+                Outcome::Unmeasured { fault } => pairs.unmeasured.push((case.clone(), before, fault.clone())),
             }
         }
         pairs

@@ -1,10 +1,10 @@
 //! What became of one metric over many cases.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use super::rule::Rules;
 use crate::{
-    model::{CaseId, GoldenSet, MetricKey, Outcome, Record, Records, Taken, UnitInterval, Unmeasured},
+    model::{CaseId, GoldenCase, GoldenSet, MetricKey, Outcome, Record, Records, Taken, UnitInterval, Unmeasured},
     stats::{self, Cluster, Interval},
 };
 
@@ -24,10 +24,10 @@ impl Tally {
     pub fn of(metric: &MetricKey, cases: &[CaseId], records: &Records) -> Self {
         let mut tally = Self::default();
         for case in cases {
-            match outcome_of(metric, records.get(case).map(|record| &**record)) {
+            match &*outcome_of(metric, records.get(case).map(|record| &**record)) {
                 Outcome::Scored { score, .. } => tally.scored.push((case.clone(), score.value.get())),
-                Outcome::NotApplicable { why } => tally.not_applicable.push((case.clone(), why)),
-                Outcome::Unmeasured { fault } => tally.unmeasured.push((case.clone(), fault)),
+                Outcome::NotApplicable { why } => tally.not_applicable.push((case.clone(), why.clone())),
+                Outcome::Unmeasured { fault } => tally.unmeasured.push((case.clone(), fault.clone())),
             }
         }
         tally
@@ -116,30 +116,30 @@ pub struct Aggregate {
 }
 
 /// What became of a metric in a record.
-pub fn outcome_of(metric: &MetricKey, record: Option<&Record>) -> Outcome {
+pub fn outcome_of<'a>(metric: &MetricKey, record: Option<&'a Record>) -> Cow<'a, Outcome> {
     let Some(record) = record else {
-        return Outcome::unmeasured("no record", "the case was not evaluated");
+        return Cow::Owned(Outcome::unmeasured("no record", "the case was not evaluated"));
     };
     match (record.outcomes.get(metric), &record.taken) {
-        (Some(outcome), _) => outcome.clone(),
-        (None, Taken::Failed(fault)) => Outcome::Unmeasured { fault: fault.clone() },
+        (Some(outcome), _) => Cow::Borrowed(outcome),
+        (None, Taken::Failed(fault)) => Cow::Owned(Outcome::Unmeasured { fault: fault.clone() }),
         (None, Taken::Sample(_)) => {
-            Outcome::unmeasured("no outcome", format!("the record holds no outcome of {metric}"))
+            Cow::Owned(Outcome::unmeasured("no outcome", format!("the record holds no outcome of {metric}")))
         }
     }
 }
 
-/// Every fault of a case, with the metric where it is one metric's: none only when each metric of the policy is scored or not applicable.
-pub fn faults_of(record: Option<&Record>, rules: &Rules) -> Vec<(Option<MetricKey>, Unmeasured)> {
+/// Every fault of a case, with the metric where it is one metric's: none only when each metric of the policy and of the case itself is scored or not applicable.
+pub fn faults_of(case: &GoldenCase, record: Option<&Record>, rules: &Rules) -> Vec<(Option<MetricKey>, Unmeasured)> {
     let Some(record) = record else {
         return vec![(None, Unmeasured::new("no record", "the case was not evaluated"))];
     };
     let mut faults: Vec<_> =
         record.faults().into_iter().map(|(metric, fault)| (metric.cloned(), fault.clone())).collect();
     if record.sample().is_some() {
-        for metric in rules.metrics.keys().filter(|metric| !record.outcomes.contains_key(metric)) {
-            if let Outcome::Unmeasured { fault } = outcome_of(metric, Some(record)) {
-                faults.push((Some(metric.clone()), fault));
+        for (metric, _) in rules.metrics_of(case).filter(|(metric, _)| !record.outcomes.contains_key(metric)) {
+            if let Some(fault) = outcome_of(metric, Some(record)).fault() {
+                faults.push((Some(metric.clone()), fault.clone()));
             }
         }
     }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::text::{COLUMNS, LABEL, against, bar, line, listed, run_alone, score, visible, whole_line};
+use super::text::{
+    COLUMNS, LABEL, against, bar, diff_line, line, lines_of, listed, run_alone, score, visible, whole_line,
+};
 use crate::{
     gate::{
         Basis, SnapshotFailure,
@@ -13,6 +15,9 @@ use crate::{
 
 /// Lines of a failing case.
 pub const MOST_LINES: usize = 15;
+
+/// Lines that an answer or a reference takes where there is room.
+const MOST_TEXT_LINES: usize = 3;
 
 /// Columns left of the label.
 const TEXT: usize = COLUMNS - LABEL;
@@ -25,14 +30,12 @@ pub fn lines(
     snapshot: Option<&SnapshotFailure>,
     basis: &Basis<'_>,
 ) -> Vec<String> {
-    let mut head = vec![line("case", &format!("{}, {}", case.place, case.id)), line("question", &case.query)];
-    if let Some(sample) = record.sample() {
-        head.push(answer_line(sample));
-    }
-    head.push(expected_line(case));
+    let head = [line("case", &format!("{}, {}", case.place, case.id)), line("question", &case.query)];
+    let answer = record.sample().map(answer_text);
+    let expected = expected_text(case);
     let mut foot = vec![whole_line("look", &run_alone(basis.target, &case.trial_name()))];
     foot.extend(accept_lines(case, findings, snapshot));
-    let room = MOST_LINES - head.len() - foot.len();
+    let room = MOST_LINES - head.len() - usize::from(answer.is_some()) - 1 - foot.len();
 
     let mut failed = fault_lines(findings);
     failed.extend(snapshot.map(|snapshot| line("snapshot", &snapshot.why)));
@@ -47,7 +50,12 @@ pub fn lines(
     let mut body = at_most(failed, for_failed, "failed");
     let for_evidence = room - body.len();
     body.extend(evidence.into_iter().take(for_evidence));
-    head.into_iter().chain(body).chain(foot).collect()
+    // What room is left goes to the answer, then to what was expected.
+    let spare = room - body.len();
+    let answer = answer.map(|answer| lines_of("answer", &answer, (1 + spare).min(MOST_TEXT_LINES))).unwrap_or_default();
+    let spare = spare.saturating_sub(answer.len().saturating_sub(1));
+    let expected = lines_of("expected", &expected, (1 + spare).min(MOST_TEXT_LINES));
+    head.into_iter().chain(answer).chain(expected).chain(body).chain(foot).collect()
 }
 
 /// What is worth a line in the summary though the case may pass: rules that warn, known failures, recoveries, what is unmeasured and allowed.
@@ -86,23 +94,23 @@ fn at_most(mut lines: Vec<String>, most: usize, label: &str) -> Vec<String> {
     lines
 }
 
-fn answer_line(sample: &Sample) -> String {
+fn answer_text(sample: &Sample) -> String {
     if sample.is_blank() {
-        line("answer", "(blank)")
+        "(blank)".to_owned()
     } else if sample.is_refusal {
-        line("answer", &format!("(a refusal) {}", sample.answer.response))
+        format!("(a refusal) {}", sample.answer.response)
     } else {
-        line("answer", &sample.answer.response)
+        sample.answer.response.clone()
     }
 }
 
-fn expected_line(case: &GoldenCase) -> String {
+fn expected_text(case: &GoldenCase) -> String {
     match (case.expectation, case.references.first()) {
-        (Expectation::Refuse, _) => line("expected", "(a refusal: should_refuse is true)"),
-        (Expectation::Answer, Some(reference)) => line("expected", reference),
+        (Expectation::Refuse, _) => "(a refusal: should_refuse is true)".to_owned(),
+        (Expectation::Answer, Some(reference)) => reference.clone(),
         (Expectation::Answer, None) => match listed_documents(case) {
-            documents if documents.is_empty() => line("expected", "(an answer; the case has no reference)"),
-            documents => line("expected", &format!("(an answer from {documents})")),
+            documents if documents.is_empty() => "(an answer; the case has no reference)".to_owned(),
+            documents => format!("(an answer from {documents})"),
         },
     }
 }
@@ -186,7 +194,7 @@ fn evidence_lines(
             lines.push(line("reason", reason));
         }
     }
-    lines.extend(snapshot.iter().flat_map(|snapshot| &snapshot.diff).map(|difference| line("diff", difference)));
+    lines.extend(snapshot.iter().flat_map(|snapshot| &snapshot.diff).map(|difference| diff_line(difference)));
     lines
 }
 
@@ -240,10 +248,13 @@ fn accept_lines(case: &GoldenCase, findings: &CaseFindings, snapshot: Option<&Sn
     if let Some(broken) = findings.failed.iter().find(|broken| !is_drop(broken)) {
         let metric = &broken.metric;
         let lowered = (broken.score * 100.0).floor() / 100.0;
-        lines.push(line(
-            "accept",
-            &format!("thresholds: {{{metric}: {{min: {lowered}}}}} or known_failure at {}", case.place),
-        ));
+        // A bar of 0 would be none.
+        let how = if lowered > 0.0 {
+            format!("thresholds: {{{metric}: {{min: {lowered}}}}} or known_failure")
+        } else {
+            format!("known_failure: {{metrics: [{metric}], reason: WHY}}")
+        };
+        lines.push(line("accept", &format!("{how} at {}", case.place)));
     }
     lines
 }

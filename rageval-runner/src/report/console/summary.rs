@@ -148,10 +148,11 @@ fn causes<'a>(
 ) -> Vec<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for case in ran {
-        let mut of_case: Vec<String> = tally::faults_of(records.get(&case.id).map(|record| &**record), basis.rules)
-            .into_iter()
-            .map(|(_, fault)| fault.cause)
-            .collect();
+        let mut of_case: Vec<String> =
+            tally::faults_of(case, records.get(&case.id).map(|record| &**record), basis.rules)
+                .into_iter()
+                .map(|(_, fault)| fault.cause)
+                .collect();
         of_case.sort_unstable();
         of_case.dedup();
         for cause in of_case {

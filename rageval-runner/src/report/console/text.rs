@@ -11,6 +11,9 @@ pub const COLUMNS: usize = 100;
 /// Columns of the label at the start of a line.
 pub const LABEL: usize = 12;
 
+/// Columns of a difference's mark and indentation that are kept.
+const DEEPEST: usize = 12;
+
 /// Characters of a text that are looked at; more never fit on a line.
 const READ_AHEAD: usize = 2_000;
 
@@ -81,23 +84,49 @@ pub fn shortened(text: &str, columns: usize) -> String {
     if text.width() <= columns && !was_cut {
         return text;
     }
-    let mut kept = String::new();
+    let kept = &text[..fitting(&text, columns.saturating_sub(1))];
+    format!("{}…", kept.trim_end())
+}
+
+/// Bytes of a text's graphemes that fit into so many columns.
+fn fitting(text: &str, columns: usize) -> usize {
     let mut width = 0;
-    for grapheme in text.graphemes(true) {
+    let fits = text.graphemes(true).take_while(|grapheme| {
         width += grapheme.width();
-        if width + 1 > columns {
-            break;
-        }
-        kept.push_str(grapheme);
+        width <= columns
+    });
+    fits.map(str::len).sum()
+}
+
+/// A labelled text in up to so many lines, at least one, cut where it is longer still. Lines after the first start with a bar, since text from outside
+/// must start no line.
+pub fn lines_of(label: &str, text: &str, most: usize) -> Vec<String> {
+    let mut rest = visible(text);
+    let mut lines = Vec::new();
+    let mut start = format!("{label:<LABEL$}");
+    while lines.len() + 1 < most && rest.width() > COLUMNS - LABEL {
+        let fits = fitting(&rest, COLUMNS - LABEL);
+        // Break at the last blank, unless that leaves most of the line empty, as in scripts without blanks.
+        let end = rest[..fits].rfind(' ').filter(|blank| *blank > fits / 2).unwrap_or(fits);
+        lines.push(format!("{start}{}", rest[..end].trim_end()));
+        rest = rest[end..].trim_start().to_owned();
+        start = format!("{:>LABEL$}", "| ");
     }
-    kept.truncate(kept.trim_end().len());
-    kept.push('…');
-    kept
+    lines.push(format!("{start}{}", shortened(&rest, COLUMNS - LABEL)));
+    lines
 }
 
 /// A labelled line, cut to the width. Every line of a failure starts with a word of ours, so none can be a command of a build server.
 pub fn line(label: &str, text: &str) -> String {
     format!("{label:<LABEL$}{}", shortened(text, COLUMNS - LABEL))
+}
+
+/// A line of a difference, with its mark and its indentation as they stand.
+pub fn diff_line(difference: &str) -> String {
+    let text = difference.trim_start_matches([' ', '+', '-']);
+    let mark = &difference[..(difference.len() - text.len()).min(DEEPEST)];
+    let columns = COLUMNS - LABEL - mark.len();
+    format!("{:<LABEL$}{mark}{}", "diff", shortened(text, columns))
 }
 
 /// A labelled line that may be longer than the width: a command that people copy must be whole.
@@ -218,6 +247,29 @@ mod tests {
         assert_eq!(visible("##vso[task.setvariable]"), "# #vso[task.setvariable]");
         assert_eq!(visible("## A heading"), "## A heading");
         assert!(line("answer", "::error::x").starts_with("answer "));
+    }
+
+    #[test]
+    fn a_long_text_is_broken_at_blanks_and_no_line_starts_with_it() {
+        let text = "::error ".repeat(40);
+        let lines = lines_of("answer", &text, 3);
+        assert_eq!(lines.len(), 3);
+        assert!(
+            lines[0].starts_with("answer      ::error") && lines[1].starts_with("          | ::error"),
+            "{lines:#?}"
+        );
+        assert!(lines[2].ends_with('…') && lines.iter().all(|line| line.width() <= COLUMNS), "{lines:#?}");
+        assert_eq!(lines_of("answer", &"退".repeat(100), 9).len(), 3);
+        assert_eq!(lines_of("answer", "short", 3), ["answer      short"]);
+        assert_eq!(lines_of("answer", "", 3), ["answer      "]);
+    }
+
+    #[test]
+    fn a_difference_keeps_its_indentation() {
+        assert_eq!(diff_line("+   supported: a\n::error::b"), "diff        +   supported: a ::error::b");
+        assert_eq!(diff_line("  a"), "diff          a");
+        assert_eq!(diff_line(""), "diff        ");
+        assert_eq!(diff_line(&format!("{}a", " ".repeat(300))).width(), LABEL + DEEPEST + 1);
     }
 
     #[test]

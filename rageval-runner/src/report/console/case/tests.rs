@@ -91,7 +91,7 @@ fn a_failing_case_says_what_broke_and_why() {
 fn a_worse_snapshot_shows_its_difference() {
     let snapshot = SnapshotFailure {
         why: "faithfulness: 2 of 2 -> 1 of 2".to_owned(),
-        diff: vec!["- supported  You have 30 days.".to_owned(), "+ contradicted  You have 60 days.".to_owned()],
+        diff: vec!["-   supported: You have 30 days.".to_owned(), "+   contradicted: You have 60 days.".to_owned()],
     };
     let world = world().change(|world| world.rules.metrics.clear());
     check(
@@ -103,8 +103,8 @@ fn a_worse_snapshot_shows_its_difference() {
             "answer      Returns are free. You have 60 days to return it.",
             "expected    Within 30 days.",
             "snapshot    faithfulness: 2 of 2 -> 1 of 2",
-            "diff        - supported You have 30 days.",
-            "diff        + contradicted You have 60 days.",
+            "diff        -   supported: You have 30 days.",
+            "diff        +   contradicted: You have 60 days.",
             "look        cargo test --test rag_regression -- --exact 'case::en::c00'",
             "accept      cargo insta review",
         ],
@@ -175,9 +175,22 @@ fn a_case_that_should_be_refused_says_so() {
             "expected    (a refusal: should_refuse is true)",
             "failed      faithfulness 0.00, min 0.80 (answered, should decline)",
             "look        cargo test --test rag_regression -- --exact 'case::en::c00'",
-            "accept      thresholds: {faithfulness: {min: 0}} or known_failure at cases/en.yaml:10",
+            "accept      known_failure: {metrics: [faithfulness], reason: WHY} at cases/en.yaml:10",
         ],
     );
+}
+
+#[test]
+fn a_long_answer_takes_the_room_that_is_left() {
+    let world = world().change(|world| {
+        let Taken::Sample(sample) = &mut world.record_mut(&id("c00")).taken else { panic!("a sample") };
+        sample.answer.response = "You can return it. ".repeat(30);
+        world.rules.metrics.remove(&key("recall@5"));
+    });
+    let lines = world.case("c00").lines;
+    assert!(lines[4].starts_with("          | You") || lines[4].starts_with("          | it."), "{lines:#?}");
+    assert!(lines[4].ends_with('…') && lines[5].starts_with("expected"), "{lines:#?}");
+    assert!(lines.len() <= MOST_LINES, "{lines:#?}");
 }
 
 #[test]
