@@ -21,7 +21,7 @@ fn record(case: &str, scores: &[(&str, Option<f64>)]) -> Record {
         taken: Taken::Sample(Sample {
             answer: Answer::new("30 days.").with_contexts([RetrievedContext::new("d1", "Refunds take 30 days.")]),
             is_refusal: false,
-            latency_ms: 12.5,
+            latency_ms: Some(12.5),
         }),
         outcomes: outcomes.collect(),
         transcript: Transcript::default(),
