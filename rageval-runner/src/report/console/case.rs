@@ -10,7 +10,7 @@ use crate::{
         Basis, SnapshotFailure,
         case::{Bar, Broken, CaseFindings},
     },
-    model::{Claim, Detail, Expectation, GoldenCase, Record, Sample, Verdict},
+    model::{Claim, Detail, Expectation, GoldenCase, Ranked, Record, Sample, Verdict},
 };
 
 /// Lines of a failing case.
@@ -200,8 +200,14 @@ fn evidence_lines(
 
 /// Relevant documents that were not found within the cut-off, and what stood in the first ranks.
 fn missed_lines(case: &GoldenCase, record: &Record, details: &[&Detail]) -> Vec<String> {
+    let mut rankings: Vec<&Ranked> = details.iter().filter_map(|detail| detail.ranked.as_ref()).collect();
+    if rankings.is_empty() && !details.is_empty() {
+        // Where only the answer is wrong, a document that was not even found under the widest cut-off may be why.
+        let all = record.outcomes.values().filter_map(|outcome| outcome.detail()?.ranked.as_ref());
+        rankings.extend(all.min_by_key(|ranked| ranked.missed.len()));
+    }
     let mut missed = Vec::new();
-    for id in details.iter().filter_map(|detail| detail.ranked.as_ref()).flat_map(|ranked| &ranked.missed) {
+    for id in rankings.into_iter().flat_map(|ranked| &ranked.missed) {
         if !missed.contains(&id) {
             missed.push(id);
         }

@@ -181,6 +181,13 @@ fn a_case_that_should_be_refused_says_so() {
 }
 
 #[test]
+fn a_wrong_answer_names_the_document_that_was_not_found() {
+    let world = world().change(|world| drop(world.rules.metrics.remove(&key("recall@5"))));
+    let lines = world.case("c00").lines;
+    assert!(lines.contains(&"missed      refunds".to_owned()), "{lines:#?}");
+}
+
+#[test]
 fn a_long_answer_takes_the_room_that_is_left() {
     let world = world().change(|world| {
         let Taken::Sample(sample) = &mut world.record_mut(&id("c00")).taken else { panic!("a sample") };
