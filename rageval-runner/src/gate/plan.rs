@@ -135,7 +135,7 @@ pub fn needed_cases(gate: &Gate, all: &[Gate], basis: &Basis<'_>) -> BTreeSet<Ca
 }
 
 /// Whether a gate is decided with a p-value.
-pub(super) fn is_tested(gate: &Gate, basis: &Basis<'_>) -> bool {
+pub fn is_tested(gate: &Gate, basis: &Basis<'_>) -> bool {
     let is_mean_drop = matches!(gate.rule, GateRule::MeanDrop { .. });
     is_mean_drop && gate.metric.as_ref().is_some_and(|metric| basis.decision_rule(metric) == DecisionRule::Confident)
 }

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     evaluate::Evaluation,
-    gate::{Gate, MetricFacts},
+    gate::{DropTests, Gate, MetricFacts},
     judge::Judge,
     metric::Metric,
     model::{
@@ -46,6 +46,8 @@ pub(super) struct Session {
     pub(super) problems: Vec<Problem>,
     pub(super) context: Context,
     pub(super) decisions: Mutex<BTreeMap<String, Decision>>,
+    /// The p-values of all gates that have one; computed once.
+    pub(super) drop_tests: OnceLock<DropTests>,
     pub(super) function: Option<Arc<dyn RagSystem>>,
     pub(super) records: Shared,
     /// Built on the first record that is in no store.

@@ -162,6 +162,7 @@ fn session(
         problems,
         context,
         decisions: Mutex::default(),
+        drop_tests: OnceLock::new(),
         function,
         records,
         evaluation: OnceLock::new(),

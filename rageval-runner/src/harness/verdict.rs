@@ -9,7 +9,7 @@ use super::{
     trials::{self, Role},
 };
 use crate::{
-    gate::{self, Basis, MetricFacts, SnapshotFailure, rule::Orphans},
+    gate::{self, Basis, DropTests, MetricFacts, SnapshotFailure, rule::Orphans},
     metric::Metric,
     model::{
         CaseId, GoldenCase, Records,
@@ -108,8 +108,15 @@ fn gate(session: &Session, index: usize) -> Result<Decision, Problem> {
     let cases = set.cases.iter().filter(|case| needed.contains(&case.id));
     let records: Records = session.records(cases)?.into_iter().map(|record| (record.case.clone(), record)).collect();
     let basis = basis(session);
-    let tests = gate::drop_tests(&session.gates, &records, &basis);
-    let decision = gate::decide_gate(&session.gates[index], set, &records, &basis, &tests);
+    let gate = &session.gates[index];
+    let none = DropTests::default();
+    let tests = if gate::is_tested(gate, &basis) {
+        // All gates with a p-value need the same records, so whichever comes first tests for all.
+        session.drop_tests.get_or_init(|| gate::drop_tests(&session.gates, &records, &basis))
+    } else {
+        &none
+    };
+    let decision = gate::decide_gate(gate, set, &records, &basis, tests);
     if matches!(session.records, Shared::Folder(_)) {
         let all = set.cases.iter().map(|case| case.id.clone()).collect();
         let kept = session.folder.write_manifest(&session.manifest(BTreeSet::new()), all);
