@@ -43,7 +43,9 @@ fn main() {
         ("cmrc spans, own or other context", swapped(&shared, "cmrc", 6)),
         ("drcd spans, own or other context", swapped(&shared, "drcd", 6)),
     ];
-    println!("| set | language | rows | n | supported | balanced accuracy | accepted of supported | refused of the rest | Spearman |");
+    println!(
+        "| set | language | rows | n | supported | balanced accuracy | accepted of supported | refused of the rest | Spearman |"
+    );
     println!("|---|---|---|---|---|---|---|---|---|");
     let mut weighed = 0;
     for (name, items) in &sets {
@@ -65,7 +67,10 @@ fn main() {
             print_row(name, "all", "all", items);
         }
     }
-    println!("\n{weighed} claims read and weighed in {:.1} s, reading of the data included", begun.elapsed().as_secs_f64());
+    println!(
+        "\n{weighed} claims read and weighed in {:.1} s, reading of the data included",
+        begun.elapsed().as_secs_f64()
+    );
 }
 
 fn print_row(name: &str, language: &str, half: &str, items: &[Item]) {
@@ -115,9 +120,17 @@ fn contexts(row: &Value) -> Vec<&str> {
 fn item(row: usize, language: Language, label: f64, is_supported: bool, premises: &Premises, claim: &str) -> Item {
     let reading = premises.weigh(claim);
     if let Ok(wanted) = std::env::var("SHOW")
-        && wanted == language.as_str()
+        && (wanted == "all" || wanted == language.as_str())
     {
-        eprintln!("{}\t{:?}\t{:.2}\t{}\t{}\t{:?}", if is_supported { "+" } else { "-" }, reading.verdict, reading.coverage, reading.why, claim, reading.best);
+        eprintln!(
+            "{}\t{:?}\t{:.2}\t{}\t{}\t{:?}",
+            if is_supported { "+" } else { "-" },
+            reading.verdict,
+            reading.coverage,
+            reading.why,
+            claim,
+            reading.best
+        );
     }
     Item {
         is_odd: row % 2 == 0,
@@ -173,7 +186,9 @@ fn faithbench(shared: &Path, unit: Unit) -> Option<Vec<Item>> {
                 let labels = span["labels"].to_string();
                 let edge = |name: &str| span[name].as_u64().and_then(|edge| usize::try_from(edge).ok()).unwrap_or(0);
                 // A span that only touches the sentence by a character or two belongs to its neighbour.
-                (labels.contains("Unwanted") || labels.contains("Questionable")) && edge("start") + 2 < to && from + 2 < edge("end")
+                (labels.contains("Unwanted") || labels.contains("Questionable"))
+                    && edge("start") + 2 < to
+                    && from + 2 < edge("end")
             });
             from = to;
             if sentence.chars().any(char::is_alphanumeric) {
@@ -213,7 +228,11 @@ fn swapped(shared: &Path, name: &str, at_least: usize) -> Option<Vec<Item>> {
     for (at, row) in rows.iter().enumerate() {
         let claim = match row["answer"].as_str() {
             Some(answer) => answer,
-            None => row["reference"].as_array().and_then(|answers| answers.first()).and_then(Value::as_str).unwrap_or_default(),
+            None => row["reference"]
+                .as_array()
+                .and_then(|answers| answers.first())
+                .and_then(Value::as_str)
+                .unwrap_or_default(),
         };
         let own = contexts(row);
         let other = (1..rows.len()).map(|step| contexts(&rows[(at + step) % rows.len()])).find(|other| *other != own);

@@ -5,6 +5,9 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::{normal::normalise, stem::stem, stop::is_stop_word};
 use crate::model::Language;
 
+/// The unit of what looks like a year; no word is spelled so.
+pub const YEAR: &str = "#year";
+
 /// How a number is meant, by the words before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Precision {
@@ -25,7 +28,7 @@ pub struct Number {
     pub value: f64,
     /// Digits after the decimal point as written.
     pub decimals: u32,
-    /// The stem of what is counted; `%`, `$` for any currency sign, `year` for what looks like one. `None` where nothing follows.
+    /// The stem of what is counted; `%`, `$` for any currency sign, [`YEAR`] for what looks like one. `None` where nothing follows.
     pub unit: Option<String>,
     /// How it is meant.
     pub precision: Precision,
@@ -33,7 +36,7 @@ pub struct Number {
     pub at: usize,
     /// How many pieces it takes.
     pub len: usize,
-    /// Whether a text may say it without meaning a count: `one`, `um`, `一`.
+    /// Whether a text may say it without meaning a count: `one`, `two`, `um`, `一` in words.
     pub is_vague: bool,
 }
 
@@ -101,8 +104,15 @@ fn number_at(lower: &[String], at: usize, language: Language) -> Option<Number> 
         let mut number = plain(value, decimals, 1);
         let is_ordinal = matches!(rest, "" | "st" | "nd" | "rd" | "th" | "s" | "o" | "a" | "º" | "ª");
         number.unit = (!is_ordinal).then(|| stem(rest, language));
-        if is_ordinal && digits.len() == 4 && (1000.0..2100.0).contains(&value) && decimals == 0 {
-            number.unit = Some("year".to_owned());
+        if let Some((joined, places, len)) = pulled_apart(lower, at, language).filter(|_| rest.is_empty()) {
+            number = plain(joined, places, len);
+        } else if is_ordinal
+            && digits.len() == 4
+            && (1500.0..2100.0).contains(&value)
+            && decimals == 0
+            && !is_measure(lower.get(at + 1))
+        {
+            number.unit = Some(YEAR.to_owned());
         }
         number
     } else {
@@ -113,19 +123,90 @@ fn number_at(lower: &[String], at: usize, language: Language) -> Option<Number> 
             }
         }
     };
-    number.is_vague = number.value == 1.0
+    number.is_vague = number.value <= 2.0
         && !word.starts_with(|c: char| c.is_ascii_digit())
-        && !matches!(word, "single" | "única" | "único" | "once");
+        && !matches!(word, "single" | "única" | "único" | "once" | "twice");
     // `5 million`, `150 mil`, `1.5万`.
     while let Some(factor) = lower.get(at + number.len).and_then(|next| magnitude(next, language)) {
         number.value *= factor;
         number.decimals = 0;
         number.len += 1;
-        if number.unit.as_deref() == Some("year") {
+        if number.unit.as_deref() == Some(YEAR) {
             number.unit = None;
         }
     }
     Some(number)
+}
+
+/// A number that a tokeniser pulled apart, `3, 000` or `2. 4`: its value, decimals and pieces. In English only, where lists are rarely so.
+fn pulled_apart(lower: &[String], at: usize, language: Language) -> Option<(f64, u32, usize)> {
+    let is_digits =
+        |text: &&String| !text.is_empty() && text.len() <= 3 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let part = |at: usize, mark: &str| {
+        lower.get(at).filter(|piece| *piece == mark).and_then(|_| lower.get(at + 1)).filter(is_digits)
+    };
+    let mut digits = lower.get(at).filter(is_digits).filter(|_| language == Language::En)?.clone();
+    let mut len = 1;
+    while let Some(group) = part(at + len, ",").filter(|group| group.len() == 3) {
+        digits.push_str(group);
+        len += 2;
+    }
+    let mut decimals = 0;
+    if let Some(fraction) = part(at + len, ".") {
+        digits.push('.');
+        digits.push_str(fraction);
+        decimals = u32::try_from(fraction.len()).unwrap_or(0);
+        len += 2;
+    }
+    if len == 1 {
+        return None;
+    }
+    digits.parse().ok().map(|value| (value, decimals, len))
+}
+
+/// Whether what follows four digits makes them a quantity, not a year.
+fn is_measure(next: Option<&String>) -> bool {
+    const MEASURES: [&str; 36] = [
+        "km",
+        "m",
+        "cm",
+        "mm",
+        "mg",
+        "g",
+        "kg",
+        "ml",
+        "l",
+        "mah",
+        "w",
+        "kw",
+        "hz",
+        "mb",
+        "gb",
+        "miles",
+        "meters",
+        "metres",
+        "kilometers",
+        "kilometres",
+        "feet",
+        "people",
+        "users",
+        "dollars",
+        "euros",
+        "pounds",
+        "metros",
+        "quilômetros",
+        "pessoas",
+        "usuários",
+        "reais",
+        "requests",
+        "points",
+        "times",
+        "%",
+        "$",
+    ];
+    next.is_some_and(|next| {
+        MEASURES.contains(&next.as_str()) || (next.starts_with(super::word::is_han) && next != "年")
+    })
 }
 
 /// The value of digits with separators, and how many digits stand after the decimal point.
@@ -270,7 +351,7 @@ fn unit(lower: &[String], number: &Number, language: Language) -> Option<String>
         "$" | "€" | "£" | "dollars" | "euros" | "pounds" | "reais" | "dólares" | "元" | "块" => {
             Some("$".to_owned())
         }
-        "年" if 1000.0 <= number.value && number.value < 2100.0 => Some("year".to_owned()),
+        "年" if 1000.0 <= number.value && number.value < 2100.0 => Some(YEAR.to_owned()),
         "°" => Some("°".to_owned()),
         word if word.chars().all(char::is_alphabetic) && !is_stop_word(word, language) => Some(stem(word, language)),
         "个" | "個" => lower.get(number.at + number.len + 1).cloned(),
@@ -446,7 +527,7 @@ mod tests {
                 "twenty-five users and two hundred and six keys",
                 vec![(25.0, Some("user")), (206.0, Some("key"))],
             ),
-            (Language::En, "$5 million in 2018", vec![(5e6, Some("$")), (2018.0, Some("year"))]),
+            (Language::En, "$5 million in 2018", vec![(5e6, Some("$")), (2018.0, Some(YEAR))]),
             (Language::En, "20% or 400mg", vec![(20.0, Some("%")), (400.0, Some("mg"))]),
             (Language::Pt, "R$ 1.234,56 e 13,29 quilômetros", vec![(1234.56, Some("$")), (13.29, Some("quilômetr"))]),
             (Language::Pt, "150 mil veículos", vec![(150e3, Some("veícul"))]),
@@ -454,7 +535,7 @@ mod tests {
             (Language::Pt, "3.14", vec![(3.14, None)]),
             (Language::Zh, "三十天", vec![(30.0, Some("天"))]),
             (Language::Zh, "三百亿元和1.5万人", vec![(3e10, Some("$")), (15e3, Some("人"))]),
-            (Language::Zh, "二〇〇六年，2006年", vec![(2006.0, Some("year")), (2006.0, Some("year"))]),
+            (Language::Zh, "二〇〇六年，2006年", vec![(2006.0, Some(YEAR)), (2006.0, Some(YEAR))]),
             (Language::Zh, "十本书，十分，周一，两百五十", vec![(10.0, Some("本")), (250.0, None)]),
             (Language::En, "no digits here", vec![]),
         ] {

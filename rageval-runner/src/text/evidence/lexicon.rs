@@ -70,10 +70,10 @@ pub(super) fn negation_reach(word: &str, language: Language) -> Option<usize> {
 }
 
 /// Words after which a negation turns nothing round (`no more than`, `not only`, `not until`, `不仅`, `不超过`, `没有...`).
-pub(super) fn voids_negation(negation: &str, next: &str, language: Language) -> bool {
+pub(super) fn voids_negation(next: &str, language: Language) -> bool {
     match language {
         Language::En => {
-            matches!(next, "more" | "less" | "fewer" | "only" | "later" | "just" | "until" | "least" | "doubt" | "longer" if next != "longer" || negation != "no")
+            matches!(next, "more" | "less" | "fewer" | "only" | "later" | "just" | "until" | "least" | "doubt")
         }
         Language::Pt => matches!(next, "só" | "somente" | "apenas" | "mais" | "menos"),
         Language::Zh => matches!(
@@ -267,7 +267,6 @@ east eastern / west western
 free / paid
 required mandatory compulsory / optional voluntary
 always / never
-men man boy / women woman girl
 day / night
 mother / father
 son / daughter
@@ -286,7 +285,6 @@ inside indoor / outside outdoor
 enable / disable
 import / export
 best / worst
-left / right
 positive / negative
 present / absent
 temporary / permanent
@@ -297,7 +295,6 @@ full / empty
 add / remove
 upper / lower
 above / below
-import / export
 arrive / depart
 love / hate
 strong / weak

@@ -6,7 +6,7 @@ use super::{
     super::{
         normal::normalise,
         number::{Number, numbers, pieces},
-        sentence::statements,
+        sentence::{statements, without_marker},
         stem::stem,
         stop::is_stop_word,
         word::is_han,
@@ -40,6 +40,8 @@ pub(super) struct Token {
     pub(super) is_name: bool,
     /// Whether a negation reaches it.
     pub(super) is_negated: bool,
+    /// Whether it is the first thing that a negation reaches: what is negated, most likely.
+    pub(super) is_negation_head: bool,
     /// Which clause of the sentence it stands in.
     pub(super) clause: u32,
 }
@@ -137,15 +139,15 @@ pub(super) fn beginning(stem: &str) -> Option<&str> {
 
 /// Reads one sentence.
 pub(super) fn read(sentence: &str, source: usize, language: Language) -> Sentence {
-    let pieces = pieces(sentence);
+    let pieces = pieces(without_marker(sentence));
     let lower: Vec<String> = pieces.iter().map(|piece| normalise(piece)).collect();
     let numbers: BTreeMap<usize, Number> =
         numbers(&pieces, language).into_iter().map(|number| (number.at, number)).collect();
     let names = names(&pieces, &lower, language);
     let mut out =
         Sentence { text: sentence.to_owned(), source, tokens: Vec::new(), is_exclusive: false, points_back: false };
-    let (mut clause, mut reach, mut at) = (0, 0usize, 0);
-    let mut han: Vec<(String, bool)> = Vec::new();
+    let (mut clause, mut reach, mut is_head, mut at) = (0, 0usize, false, 0);
+    let mut han: Vec<(String, Sign)> = Vec::new();
     while let Some(word) = lower.get(at).map(String::as_str) {
         let has_han = word.starts_with(is_han);
         if let Some(number) = numbers.get(&at) {
@@ -155,6 +157,7 @@ pub(super) fn read(sentence: &str, source: usize, language: Language) -> Sentenc
                 kind: Kind::Number(number.clone()),
                 is_name: false,
                 is_negated: false,
+                is_negation_head: false,
                 clause,
             });
             at += number.len.max(1);
@@ -166,16 +169,15 @@ pub(super) fn read(sentence: &str, source: usize, language: Language) -> Sentenc
         let asks = language == Language::Zh && at.checked_sub(1).is_some_and(|before| lower[before] == next);
         if !word.chars().any(char::is_alphanumeric) {
             flush(&mut han, clause, &mut out.tokens);
-            if word.contains([',', ';', ':', '(', ')', '，', '；', '：', '（', '）', '—', '–', '.', '。', '?', '!'])
+            if (word == "-" && matches!(next, "-"))
+                || word.contains([',', ';', ':', '(', ')', '，', '；', '：', '（', '）', '—', '–', '.', '。', '?', '!'])
             {
                 clause += 1;
                 reach = 0;
             }
-        } else if let Some(far) =
-            negation_reach(word, language).filter(|_| !voids_negation(word, next, language) && !asks)
-        {
+        } else if let Some(far) = negation_reach(word, language).filter(|_| !voids_negation(next, language) && !asks) {
             flush(&mut han, clause, &mut out.tokens);
-            reach = far;
+            (reach, is_head) = (far, true);
         } else if begins_clause(word, language) {
             flush(&mut han, clause, &mut out.tokens);
             clause += 1;
@@ -184,7 +186,14 @@ pub(super) fn read(sentence: &str, source: usize, language: Language) -> Sentenc
             flush(&mut han, clause, &mut out.tokens);
             reach = reach.saturating_sub(1);
         } else if has_han {
-            han.push((word.to_owned(), 0 < reach));
+            let sign = match (reach, is_head) {
+                (0, _) => Sign::Plain,
+                (_, true) => Sign::Head,
+                (_, false) => Sign::Reached,
+            };
+            // The pair of the first two characters is the head.
+            is_head = is_head && !han.last().is_some_and(|(_, before)| *before == Sign::Head);
+            han.push((word.to_owned(), sign));
             reach = reach.saturating_sub(1);
         } else {
             flush(&mut han, clause, &mut out.tokens);
@@ -194,8 +203,10 @@ pub(super) fn read(sentence: &str, source: usize, language: Language) -> Sentenc
                 kind: Kind::Word,
                 is_name: names.contains(&at),
                 is_negated: 0 < reach,
+                is_negation_head: 0 < reach && is_head,
                 clause,
             });
+            is_head = false;
             reach = reach.saturating_sub(1);
         }
         at += 1;
@@ -204,14 +215,31 @@ pub(super) fn read(sentence: &str, source: usize, language: Language) -> Sentenc
     out
 }
 
+/// How a negation bears on a Han character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sign {
+    Plain,
+    Reached,
+    Head,
+}
+
 /// Turns a run of Han characters into overlapping pairs, or the single one it is.
-fn flush(run: &mut Vec<(String, bool)>, clause: u32, tokens: &mut Vec<Token>) {
-    let token = |stem: String, is_negated| Token { stem, kind: Kind::Han, is_name: false, is_negated, clause };
+fn flush(run: &mut Vec<(String, Sign)>, clause: u32, tokens: &mut Vec<Token>) {
+    let token = |stem: String, sign: Sign| Token {
+        stem,
+        kind: Kind::Han,
+        is_name: false,
+        is_negated: sign != Sign::Plain,
+        is_negation_head: sign == Sign::Head,
+        clause,
+    };
     match run.as_slice() {
         [] => {}
-        [(only, is_negated)] => tokens.push(token(only.clone(), *is_negated)),
-        many => tokens
-            .extend(many.windows(2).map(|pair| token(format!("{}{}", pair[0].0, pair[1].0), pair[0].1 && pair[1].1))),
+        [(only, sign)] => tokens.push(token(only.clone(), *sign)),
+        many => tokens.extend(many.windows(2).map(|pair| {
+            let sign = if pair[0].1 == Sign::Plain || pair[1].1 == Sign::Plain { Sign::Plain } else { pair[0].1 };
+            token(format!("{}{}", pair[0].0, pair[1].0), sign)
+        })),
     }
     run.clear();
 }
