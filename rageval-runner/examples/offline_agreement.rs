@@ -123,8 +123,9 @@ fn item(row: usize, language: Language, label: f64, is_supported: bool, premises
         && (wanted == "all" || wanted == language.as_str())
     {
         eprintln!(
-            "{}\t{:?}\t{:.2}\t{}\t{}\t{:?}",
+            "{}\t{}\t{:?}\t{:.3}\t{}\t{}\t{:?}",
             if is_supported { "+" } else { "-" },
+            row % 2 == 0,
             reading.verdict,
             reading.coverage,
             reading.why,
