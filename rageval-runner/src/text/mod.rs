@@ -3,8 +3,10 @@
 //! Everything here is a pure function of its arguments. Other languages get the English rules, which for segmentation are those of
 //! Unicode's annex 29.
 
+pub mod evidence;
 pub mod language;
 pub mod normal;
+pub mod number;
 pub mod refusal;
 pub mod sentence;
 pub mod stem;

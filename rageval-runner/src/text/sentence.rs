@@ -63,7 +63,7 @@ fn boundaries(text: &str) -> Vec<usize> {
 }
 
 /// Breaks that annex 29 does not see: an ellipsis before a space and a capital or Han character, and a full stop before a number that a
-/// word in lower case follows (`Use version 2. 5 users did.`).
+/// word in lower case follows (`He won. 5 users lost.`).
 fn breaks_inside(piece: &str) -> Vec<usize> {
     let mut found = Vec::new();
     for (at, mark) in piece.match_indices('…') {
@@ -73,8 +73,13 @@ fn breaks_inside(piece: &str) -> Vec<usize> {
             found.push(piece.len() - next.len());
         }
     }
-    let number_next = |at: &usize| piece[*at..].starts_with(|c: char| c.is_ascii_digit());
-    found.extend(piece.match_indices(". ").map(|(at, mark)| at + mark.len()).filter(number_next));
+    for (at, mark) in piece.match_indices(". ") {
+        let is_number_next = piece[at + mark.len()..].starts_with(|c: char| c.is_ascii_digit());
+        // `2. 4 miles` is a number that was pulled apart.
+        if is_number_next && !piece[..at].ends_with(|c: char| c.is_ascii_digit()) {
+            found.push(at + mark.len());
+        }
+    }
     found
 }
 
@@ -172,6 +177,13 @@ fn marker_length(line: &str) -> Option<usize> {
         _ => is_number || is_letter || is_roman || is_han,
     };
     (!label.is_empty() && fits).then_some(end + mark.len_utf8())
+}
+
+/// A statement without the list number or bullet it starts with.
+pub fn without_marker(statement: &str) -> &str {
+    let line =
+        statement.trim_start().trim_start_matches(['-', '*', '+', '•', '·', '●', '▪', '#', '>', '–', '—']).trim_start();
+    marker_length(line).map_or(line, |end| line[end..].trim_start())
 }
 
 /// Whether all that was said since the sentence began is a list number at the start of a line: `1.`, `b.`, `- 2.`.
@@ -350,7 +362,8 @@ mod tests {
                 "Really?! |Yes!!! |No.",
                 "John F. Kennedy spoke. |J. Smith too.",
                 "Acme Inc. Holdings grew. |It was Acme Inc. |It fell.",
-                "Use version 2. |5 users did.",
+                "He won. |5 users lost.",
+                "It flies at 2. 4 miles a second.",
                 "Smith et al. Showed it.",
                 "She has a Ph.D. Degree.",
                 "one",

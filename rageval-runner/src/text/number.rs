@@ -1,0 +1,563 @@
+//! Reads the numbers of a text: digits with their separators, number words, Chinese numerals, with the unit that follows.
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::{normal::normalise, stem::stem, stop::is_stop_word};
+use crate::model::Language;
+
+/// The unit of what looks like a year; no word is spelled so.
+pub const YEAR: &str = "#year";
+
+/// How a number is meant, by the words before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Precision {
+    /// As it stands.
+    Exact,
+    /// `about`, `cerca de`, `约`.
+    About,
+    /// `more than`, `at least`, `mais de`, `超过`.
+    AtLeast,
+    /// `up to`, `no more than`, `até`, `最多`.
+    AtMost,
+}
+
+/// One number of a text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Number {
+    /// Its value, with `thousand`, `mil`, `万` and the like multiplied in.
+    pub value: f64,
+    /// Digits after the decimal point as written.
+    pub decimals: u32,
+    /// The stem of what is counted; `%`, `$` for any currency sign, [`YEAR`] for what looks like one. `None` where nothing follows.
+    pub unit: Option<String>,
+    /// How it is meant.
+    pub precision: Precision,
+    /// Index of its first piece, of the pieces that [`pieces`] gives.
+    pub at: usize,
+    /// How many pieces it takes.
+    pub len: usize,
+    /// Whether a text may say it without meaning a count: `one`, `two`, `um`, `一` in words.
+    pub is_vague: bool,
+}
+
+impl Number {
+    /// Whether this number, as a claim states it, agrees with one that the evidence states: equal, or rounded, or within what `about`,
+    /// `more than` and `up to` leave open (a tenth, on their side).
+    pub fn agrees_with(&self, stated: &Self) -> bool {
+        let (claimed, stated_value) = (self.value, stated.value);
+        let near = |share: f64| (claimed - stated_value).abs() <= share * stated_value.abs().max(claimed.abs());
+        if near(1e-9) {
+            return true;
+        }
+        let scale = 10f64.powi(self.decimals.min(9).cast_signed());
+        let is_rounded =
+            self.decimals < stated.decimals && ((stated_value * scale).round() / scale - claimed).abs() < 1e-9;
+        match self.precision {
+            Precision::Exact => is_rounded,
+            Precision::About => is_rounded || near(0.1),
+            Precision::AtLeast => claimed < stated_value && near(0.1),
+            Precision::AtMost => stated_value < claimed && near(0.1),
+        }
+    }
+}
+
+/// The pieces of a text between word boundaries of annex 29, white space left out: words, Han characters, single marks.
+pub fn pieces(text: &str) -> Vec<&str> {
+    text.split_word_bounds().filter(|piece| !piece.trim().is_empty()).collect()
+}
+
+/// The numbers among the pieces of a text, in order.
+pub fn numbers(pieces: &[&str], language: Language) -> Vec<Number> {
+    let lower: Vec<String> = pieces.iter().map(|piece| normalise(piece)).collect();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < lower.len() {
+        match number_at(&lower, at, language) {
+            Some(mut number) => {
+                number.at = at;
+                number.unit = number.unit.take().or_else(|| unit(&lower, &number, language));
+                number.precision = precision(&lower, at, language);
+                at += number.len.max(1);
+                found.push(number);
+            }
+            None => at += 1,
+        }
+    }
+    found
+}
+
+fn number_at(lower: &[String], at: usize, language: Language) -> Option<Number> {
+    let plain = |value: f64, decimals: u32, len: usize| Number {
+        value,
+        decimals,
+        unit: None,
+        precision: Precision::Exact,
+        at,
+        len,
+        is_vague: false,
+    };
+    let word = lower[at].as_str();
+    let mut number = if word.starts_with(|c: char| c.is_ascii_digit()) {
+        let end = word.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == ',')).unwrap_or(word.len());
+        let (digits, rest) = word.split_at(end);
+        let (value, decimals) = digits_value(digits.trim_end_matches(['.', ',']), language)?;
+        let mut number = plain(value, decimals, 1);
+        let is_ordinal = matches!(rest, "" | "st" | "nd" | "rd" | "th" | "s" | "o" | "a" | "º" | "ª");
+        number.unit = (!is_ordinal).then(|| stem(rest, language));
+        if let Some((joined, places, len)) = pulled_apart(lower, at, language).filter(|_| rest.is_empty()) {
+            number = plain(joined, places, len);
+        } else if is_ordinal
+            && digits.len() == 4
+            && (1500.0..2100.0).contains(&value)
+            && decimals == 0
+            && !is_measure(lower.get(at + 1))
+        {
+            number.unit = Some(YEAR.to_owned());
+        }
+        number
+    } else {
+        match language {
+            Language::Zh => han_number(lower, at).map(|(value, len)| plain(value, 0, len))?,
+            Language::En | Language::Pt => {
+                spelled_number(lower, at, language).map(|(value, len)| plain(value, 0, len))?
+            }
+        }
+    };
+    number.is_vague = number.value <= 2.0
+        && !word.starts_with(|c: char| c.is_ascii_digit())
+        && !matches!(word, "single" | "única" | "único" | "once" | "twice");
+    // `5 million`, `150 mil`, `1.5万`.
+    while let Some(factor) = lower.get(at + number.len).and_then(|next| magnitude(next, language)) {
+        number.value *= factor;
+        number.decimals = 0;
+        number.len += 1;
+        if number.unit.as_deref() == Some(YEAR) {
+            number.unit = None;
+        }
+    }
+    Some(number)
+}
+
+/// A number that a tokeniser pulled apart, `3, 000` or `2. 4`: its value, decimals and pieces. In English only, where lists are rarely so.
+fn pulled_apart(lower: &[String], at: usize, language: Language) -> Option<(f64, u32, usize)> {
+    let is_digits =
+        |text: &&String| !text.is_empty() && text.len() <= 3 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let part = |at: usize, mark: &str| {
+        lower.get(at).filter(|piece| *piece == mark).and_then(|_| lower.get(at + 1)).filter(is_digits)
+    };
+    let mut digits = lower.get(at).filter(is_digits).filter(|_| language == Language::En)?.clone();
+    let mut len = 1;
+    while let Some(group) = part(at + len, ",").filter(|group| group.len() == 3) {
+        digits.push_str(group);
+        len += 2;
+    }
+    let mut decimals = 0;
+    if let Some(fraction) = part(at + len, ".") {
+        digits.push('.');
+        digits.push_str(fraction);
+        decimals = u32::try_from(fraction.len()).unwrap_or(0);
+        len += 2;
+    }
+    if len == 1 {
+        return None;
+    }
+    digits.parse().ok().map(|value| (value, decimals, len))
+}
+
+/// Whether what follows four digits makes them a quantity, not a year.
+fn is_measure(next: Option<&String>) -> bool {
+    const MEASURES: [&str; 36] = [
+        "km",
+        "m",
+        "cm",
+        "mm",
+        "mg",
+        "g",
+        "kg",
+        "ml",
+        "l",
+        "mah",
+        "w",
+        "kw",
+        "hz",
+        "mb",
+        "gb",
+        "miles",
+        "meters",
+        "metres",
+        "kilometers",
+        "kilometres",
+        "feet",
+        "people",
+        "users",
+        "dollars",
+        "euros",
+        "pounds",
+        "metros",
+        "quilômetros",
+        "pessoas",
+        "usuários",
+        "reais",
+        "requests",
+        "points",
+        "times",
+        "%",
+        "$",
+    ];
+    next.is_some_and(|next| {
+        MEASURES.contains(&next.as_str()) || (next.starts_with(super::word::is_han) && next != "年")
+    })
+}
+
+/// The value of digits with separators, and how many digits stand after the decimal point.
+fn digits_value(digits: &str, language: Language) -> Option<(f64, u32)> {
+    let (thousands, decimal) = match language {
+        Language::En | Language::Zh => (',', '.'),
+        Language::Pt => ('.', ','),
+    };
+    let is_grouped = |text: &str, mark: char| {
+        let mut groups = text.split(mark);
+        groups.next().is_some_and(|first| (1..=3).contains(&first.len())) && groups.all(|group| group.len() == 3)
+    };
+    let (whole, fraction) = match digits.rsplit_once(decimal) {
+        Some((whole, fraction)) if !whole.contains(decimal) => (whole, fraction),
+        Some(_) if is_grouped(digits, decimal) => (digits, ""),
+        Some(_) => return None,
+        None => (digits, ""),
+    };
+    let plain: String = if whole.contains(thousands) && !is_grouped(whole, thousands) {
+        // `3.14` in a Portuguese text, `3,14` in an English one.
+        let (whole, fraction) = digits.split_once(thousands)?;
+        return format!("{whole}.{fraction}")
+            .parse()
+            .ok()
+            .map(|value| (value, u32::try_from(fraction.len()).unwrap_or(0)));
+    } else {
+        whole.chars().filter(char::is_ascii_digit).collect()
+    };
+    let value = format!("{plain}.{}", if fraction.is_empty() { "0" } else { fraction }).parse().ok()?;
+    Some((value, u32::try_from(fraction.len()).unwrap_or(0)))
+}
+
+fn magnitude(word: &str, language: Language) -> Option<f64> {
+    let factor = match (language, word) {
+        (Language::En, "hundred") => 1e2,
+        (Language::En, "thousand" | "k") | (Language::Pt, "mil") => 1e3,
+        (Language::En, "million" | "millions" | "m" | "mn") | (Language::Pt, "milhão" | "milhões") => 1e6,
+        (Language::En, "billion" | "billions" | "bn") | (Language::Pt, "bilhão" | "bilhões") => 1e9,
+        (Language::En, "trillion") | (Language::Pt, "trilhão" | "trilhões") => 1e12,
+        (Language::Zh, "百") => 1e2,
+        (Language::Zh, "千") => 1e3,
+        (Language::Zh, "万" | "萬") => 1e4,
+        (Language::Zh, "亿" | "億") => 1e8,
+        _ => return None,
+    };
+    Some(factor)
+}
+
+/// A number in words and how many pieces it takes: `twenty-five`, `two hundred and six`, `cento e vinte`.
+fn spelled_number(lower: &[String], at: usize, language: Language) -> Option<(f64, usize)> {
+    let value_of = |word: &str| {
+        let words = if language == Language::Pt { PORTUGUESE } else { ENGLISH };
+        words.iter().find(|(name, _)| *name == word).map(|(_, value)| *value)
+    };
+    let first = value_of(&lower[at])?;
+    if lower[at] == "cento" && at.checked_sub(1).is_some_and(|before| lower[before] == "por") {
+        return None;
+    }
+    let (mut current, mut len, mut last) = (first, 1, first);
+    loop {
+        let joined = lower.get(at + len).is_some_and(|word| matches!(word.as_str(), "-" | "and" | "e"));
+        let next_at = at + len + usize::from(joined);
+        let Some(next) = lower.get(next_at).map(String::as_str) else { break };
+        match (next, value_of(next)) {
+            ("hundred", _) if !joined && language == Language::En => current *= 100.0,
+            // Only smaller parts continue a number: `twenty-five`, `cento e vinte`, but not `five six`.
+            (_, Some(value))
+                if value < last && 20.0 <= last && (joined || 100.0 <= last || language == Language::En) =>
+            {
+                current += value;
+                last = value;
+            }
+            _ => break,
+        }
+        if next == "hundred" {
+            last = 100.0;
+        }
+        len = next_at + 1 - at;
+    }
+    Some((current, len))
+}
+
+/// A Chinese numeral and how many characters it takes: `三十`, `二〇〇六`, `两百五十`.
+fn han_number(lower: &[String], at: usize) -> Option<(f64, usize)> {
+    let digit = |text: &str| {
+        "〇一二三四五六七八九".chars().position(|c| text.starts_with(c)).or(match text {
+            "零" => Some(0),
+            "两" | "兩" => Some(2),
+            _ => None,
+        })
+    };
+    let unit = |text: &str| match text {
+        "十" => Some(10.0),
+        "百" => Some(100.0),
+        "千" => Some(1_000.0),
+        _ => None,
+    };
+    if at
+        .checked_sub(1)
+        .and_then(|before| lower.get(before))
+        .is_some_and(|before| matches!(before.as_str(), "周" | "期" | "拜" | "週" | "万" | "统" | "唯"))
+    {
+        return None;
+    }
+    let (mut section, mut current, mut len, mut seen, mut units) = (0.0, 0.0, 0usize, 0usize, 0usize);
+    let mut positional = String::new();
+    while let Some(text) = lower.get(at + len).map(String::as_str) {
+        if let Some(value) = digit(text) {
+            current = f64::from(u32::try_from(value).unwrap_or(0));
+            positional.push(char::from_digit(u32::try_from(value).unwrap_or(0), 10).unwrap_or('0'));
+            seen += 1;
+        } else if let Some(factor) = unit(text).filter(|_| 0 < seen || text == "十") {
+            section +=
+                if seen == 0 && section == 0.0 { factor } else { current.max(f64::from(u8::from(seen == 0))) * factor };
+            current = 0.0;
+            units += 1;
+        } else {
+            break;
+        }
+        len += 1;
+    }
+    let next = lower.get(at + len).map(String::as_str);
+    match (seen, units) {
+        (0, 0) => None,
+        // `十分` is "very".
+        (0, _) if next == Some("分") => None,
+        (2.., 0) => positional.parse().ok().map(|value: f64| (value, len)),
+        _ => Some((section + current, len)),
+    }
+}
+
+/// What the number counts: the sign before it, or the sign or word after it.
+fn unit(lower: &[String], number: &Number, language: Language) -> Option<String> {
+    let before = number.at.checked_sub(1).and_then(|at| lower.get(at)).map(String::as_str);
+    if before.is_some_and(|before| before.ends_with(['$', '€', '£', '¥'])) {
+        return Some("$".to_owned());
+    }
+    let next = lower.get(number.at + number.len)?.as_str();
+    match next {
+        "%" | "percent" | "pct" => Some("%".to_owned()),
+        "por" if lower.get(number.at + number.len + 1).is_some_and(|word| word == "cento") => Some("%".to_owned()),
+        "$" | "€" | "£" | "dollars" | "euros" | "pounds" | "reais" | "dólares" | "元" | "块" => {
+            Some("$".to_owned())
+        }
+        "年" if 1000.0 <= number.value && number.value < 2100.0 => Some(YEAR.to_owned()),
+        "°" => Some("°".to_owned()),
+        word if word.chars().all(char::is_alphabetic) && !is_stop_word(word, language) => Some(stem(word, language)),
+        "个" | "個" => lower.get(number.at + number.len + 1).cloned(),
+        _ => None,
+    }
+}
+
+fn precision(lower: &[String], at: usize, language: Language) -> Precision {
+    let from = at.saturating_sub(4);
+    let before = lower[from..at].join(if language == Language::Zh { "" } else { " " });
+    let before = before.trim_end_matches(['$', '€', '£', '¥', ' ']).trim_end_matches(" r").trim_end_matches(" us");
+    let ends = |phrases: &[&str]| phrases.iter().any(|phrase| before.ends_with(phrase));
+    match language {
+        Language::En
+            if ends(&[
+                "no more than",
+                "not more than",
+                "up to",
+                "at most",
+                "maximum of",
+                "under",
+                "less than",
+                "fewer than",
+                "below",
+                "nearly",
+                "almost",
+                "within",
+            ]) =>
+        {
+            Precision::AtMost
+        }
+        Language::En if ends(&["more than", "over", "at least", "above", "exceeding", "minimum of", "upwards of"]) => {
+            Precision::AtLeast
+        }
+        Language::En if ends(&["about", "around", "approximately", "roughly", "some", "circa", "approx"]) => {
+            Precision::About
+        }
+        Language::Pt
+            if ends(&[
+                "até",
+                "no máximo",
+                "menos de",
+                "máximo de",
+                "abaixo de",
+                "quase",
+                "não mais que",
+                "não mais de",
+            ]) =>
+        {
+            Precision::AtMost
+        }
+        Language::Pt
+            if ends(&["mais de", "pelo menos", "no mínimo", "acima de", "mínimo de", "superior a", "ao menos"]) =>
+        {
+            Precision::AtLeast
+        }
+        Language::Pt
+            if ends(&["cerca de", "aproximadamente", "em torno de", "por volta de", "uns", "umas", "perto de"]) =>
+        {
+            Precision::About
+        }
+        Language::Zh if ends(&["最多", "不超过", "至多", "不到", "低于", "少于", "近", "将近", "以内"]) => {
+            Precision::AtMost
+        }
+        Language::Zh if ends(&["超过", "至少", "多于", "高于", "大于", "逾", "不少于", "最少", "达"]) => {
+            Precision::AtLeast
+        }
+        Language::Zh if ends(&["约", "大约", "大概", "左右", "約", "大約"]) => Precision::About,
+        Language::En | Language::Pt | Language::Zh => Precision::Exact,
+    }
+}
+
+const ENGLISH: &[(&str, f64)] = &[
+    ("zero", 0.0),
+    ("one", 1.0),
+    ("single", 1.0),
+    ("once", 1.0),
+    ("two", 2.0),
+    ("twice", 2.0),
+    ("three", 3.0),
+    ("four", 4.0),
+    ("five", 5.0),
+    ("six", 6.0),
+    ("seven", 7.0),
+    ("eight", 8.0),
+    ("nine", 9.0),
+    ("ten", 10.0),
+    ("eleven", 11.0),
+    ("twelve", 12.0),
+    ("thirteen", 13.0),
+    ("fourteen", 14.0),
+    ("fifteen", 15.0),
+    ("sixteen", 16.0),
+    ("seventeen", 17.0),
+    ("eighteen", 18.0),
+    ("nineteen", 19.0),
+    ("twenty", 20.0),
+    ("thirty", 30.0),
+    ("forty", 40.0),
+    ("fifty", 50.0),
+    ("sixty", 60.0),
+    ("seventy", 70.0),
+    ("eighty", 80.0),
+    ("ninety", 90.0),
+];
+
+const PORTUGUESE: &[(&str, f64)] = &[
+    ("zero", 0.0),
+    ("um", 1.0),
+    ("uma", 1.0),
+    ("única", 1.0),
+    ("único", 1.0),
+    ("dois", 2.0),
+    ("duas", 2.0),
+    ("três", 3.0),
+    ("quatro", 4.0),
+    ("cinco", 5.0),
+    ("seis", 6.0),
+    ("sete", 7.0),
+    ("oito", 8.0),
+    ("nove", 9.0),
+    ("dez", 10.0),
+    ("onze", 11.0),
+    ("doze", 12.0),
+    ("treze", 13.0),
+    ("quatorze", 14.0),
+    ("catorze", 14.0),
+    ("quinze", 15.0),
+    ("dezesseis", 16.0),
+    ("dezasseis", 16.0),
+    ("dezessete", 17.0),
+    ("dezassete", 17.0),
+    ("dezoito", 18.0),
+    ("dezenove", 19.0),
+    ("dezanove", 19.0),
+    ("vinte", 20.0),
+    ("trinta", 30.0),
+    ("quarenta", 40.0),
+    ("cinquenta", 50.0),
+    ("sessenta", 60.0),
+    ("setenta", 70.0),
+    ("oitenta", 80.0),
+    ("noventa", 90.0),
+    ("cem", 100.0),
+    ("cento", 100.0),
+    ("duzentos", 200.0),
+    ("duzentas", 200.0),
+    ("trezentos", 300.0),
+    ("trezentas", 300.0),
+    ("quatrocentos", 400.0),
+    ("quinhentos", 500.0),
+    ("seiscentos", 600.0),
+    ("setecentos", 700.0),
+    ("oitocentos", 800.0),
+    ("novecentos", 900.0),
+    ("mil", 1000.0),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, language: Language) -> Vec<(f64, Option<String>)> {
+        numbers(&pieces(text), language).into_iter().map(|number| (number.value, number.unit)).collect()
+    }
+
+    #[test]
+    fn numbers_are_read_in_each_language() {
+        for (language, text, expected) in [
+            (Language::En, "1,234.56 km", vec![(1234.56, Some("km"))]),
+            (
+                Language::En,
+                "twenty-five users and two hundred and six keys",
+                vec![(25.0, Some("user")), (206.0, Some("key"))],
+            ),
+            (Language::En, "$5 million in 2018", vec![(5e6, Some("$")), (2018.0, Some(YEAR))]),
+            (Language::En, "20% or 400mg", vec![(20.0, Some("%")), (400.0, Some("mg"))]),
+            (Language::Pt, "R$ 1.234,56 e 13,29 quilômetros", vec![(1234.56, Some("$")), (13.29, Some("quilômetr"))]),
+            (Language::Pt, "150 mil veículos", vec![(150e3, Some("veícul"))]),
+            (Language::Pt, "cento e vinte dias; 20 por cento", vec![(120.0, Some("dia")), (20.0, Some("%"))]),
+            (Language::Pt, "3.14", vec![(3.14, None)]),
+            (Language::Zh, "三十天", vec![(30.0, Some("天"))]),
+            (Language::Zh, "三百亿元和1.5万人", vec![(3e10, Some("$")), (15e3, Some("人"))]),
+            (Language::Zh, "二〇〇六年，2006年", vec![(2006.0, Some(YEAR)), (2006.0, Some(YEAR))]),
+            (Language::Zh, "十本书，十分，周一，两百五十", vec![(10.0, Some("本")), (250.0, None)]),
+            (Language::En, "no digits here", vec![]),
+        ] {
+            let expected: Vec<_> = expected.into_iter().map(|(value, unit)| (value, unit.map(str::to_owned))).collect();
+            assert_eq!(read(text, language), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn rounded_and_open_numbers_agree() {
+        for (language, claim, evidence, agree) in [
+            (Language::Pt, "mais de 13 km", "13,29 km", true),
+            (Language::Pt, "mais de 13 km", "12,9 km", false),
+            (Language::En, "about 100 days", "97 days", true),
+            (Language::En, "100 days", "97 days", false),
+            (Language::En, "13 km", "13.29 km", true),
+            (Language::En, "14 km", "13.29 km", false),
+            (Language::Zh, "超过三十天", "31天", true),
+            (Language::En, "1,200 mg", "1200 mg", true),
+        ] {
+            let number = |text: &str| numbers(&pieces(text), language).remove(0);
+            assert_eq!(number(claim).agrees_with(&number(evidence)), agree, "{claim:?} by {evidence:?}");
+        }
+    }
+}
