@@ -7,6 +7,8 @@ use std::{
 
 use clap::{Args, Subcommand};
 use rageval_runner::{
+    load,
+    metric::METRICS,
     model::{CaseId, run::LoweredScores},
     store::{
         baseline::{self, Difference, ScoreChange},
@@ -14,7 +16,10 @@ use rageval_runner::{
     },
 };
 
-use crate::exit::{Ending, Failure};
+use crate::{
+    context::Context,
+    exit::{Ending, Failure},
+};
 
 /// Keep the run that later runs are compared with
 #[derive(Debug, Subcommand)]
@@ -29,14 +34,15 @@ pub(crate) enum Baseline {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  cargo rageval baseline accept target/rageval/runs/latest
-  cargo rageval baseline accept target/rageval/runs/latest --reason \"the 2024 price list was withdrawn\"")]
+  cargo rageval baseline accept
+  cargo rageval baseline accept --reason \"the 2024 price list was withdrawn\"
+  cargo rageval baseline accept downloads/rageval-run/run.json")]
 pub(crate) struct Accept {
-    /// A run folder, its `run.json`, or the `latest` file beside run folders
-    run: PathBuf,
-    /// The baseline file
-    #[arg(long, value_name = "FILE", default_value = "baselines/main.json")]
-    to: PathBuf,
+    /// A run folder, its `run.json`, or a `latest` file beside run folders [default: the latest run]
+    run: Option<PathBuf>,
+    /// The baseline file [default: the one that thresholds.yaml names, else baselines/main.json beside it]
+    #[arg(long, value_name = "FILE")]
+    to: Option<PathBuf>,
     /// Why scores are lowered
     #[arg(long, value_name = "TEXT", value_parser = reason)]
     reason: Option<String>,
@@ -48,18 +54,31 @@ fn reason(text: &str) -> Result<String, String> {
 }
 
 /// Does what the command line says.
-pub(crate) fn run(baseline: &Baseline) -> Result<Ending, Failure> {
+pub(crate) fn run(baseline: &Baseline, context: &Context) -> Result<Ending, Failure> {
     match baseline {
-        Baseline::Accept(accept) => run_accept(accept),
+        Baseline::Accept(accept) => run_accept(accept, context),
     }
 }
 
-fn run_accept(accept: &Accept) -> Result<Ending, Failure> {
+/// The baseline file that the policy names; a policy that cannot be read here (it may name metrics of the test binary) says nothing.
+fn named_baseline(context: &Context) -> PathBuf {
+    let policy = load::policy(&context.root.join(load::FILE_NAME), METRICS).ok();
+    let named = policy.and_then(|policy| policy.rules.regression.map(|regression| regression.baseline));
+    context.root.join(named.as_deref().unwrap_or("baselines/main.json"))
+}
+
+fn run_accept(accept: &Accept, context: &Context) -> Result<Ending, Failure> {
     let input = |error: &dyn std::fmt::Display| Failure::Input(error.to_string());
-    let run = runs::read(&accept.run).map_err(|error| input(&error))?;
-    let earlier = baseline::read_if_present(&accept.to).map_err(|error| input(&error))?;
+    let from = accept.run.clone().unwrap_or_else(|| context.runs.join("latest"));
+    if accept.run.is_none() && !from.exists() {
+        let why = format!("{}: no run yet; run the gate first: cargo test --test rag_regression", from.display());
+        return Err(Failure::Input(why));
+    }
+    let to = accept.to.clone().unwrap_or_else(|| named_baseline(context));
+    let run = runs::read(&from).map_err(|error| input(&error))?;
+    let earlier = baseline::read_if_present(&to).map_err(|error| input(&error))?;
     let mut accepted =
-        baseline::from_run(&run).map_err(|refused| Failure::Input(format!("{}: {refused}", accept.run.display())))?;
+        baseline::from_run(&run).map_err(|refused| Failure::Input(format!("{}: {refused}", from.display())))?;
     let difference = earlier.as_ref().map(|earlier| Difference::between(earlier, &accepted.baseline));
     let lowered = difference.as_ref().map_or(&[][..], |difference| &difference.lowered);
     accepted.baseline.manifest.reasons = earlier.map(|earlier| earlier.manifest.reasons).unwrap_or_default();
@@ -69,16 +88,16 @@ fn run_accept(accept: &Accept) -> Result<Ending, Failure> {
             return Err(Failure::Input(format!(
                 "{} of {} would be lowered; say why with --reason \"...\":\n{lines}",
                 count(lowered.len(), "score"),
-                accept.to.display()
+                to.display()
             )));
         };
         let scores = lowered.iter().map(|c| (c.case.clone(), c.metric.clone(), c.before, c.after)).collect();
         accepted.baseline.manifest.reasons.push(LoweredScores { reason: reason.clone(), scores });
     }
-    baseline::write(&accept.to, &accepted.baseline, &accepted.texts).map_err(|error| input(&error))?;
+    baseline::write(&to, &accepted.baseline, &accepted.texts).map_err(|error| input(&error))?;
 
     let mut out = io::stdout().lock();
-    writeln!(out, "{}: {} accepted", accept.to.display(), count(accepted.baseline.cases.len(), "case"))?;
+    writeln!(out, "{}: {} accepted", to.display(), count(accepted.baseline.cases.len(), "case"))?;
     match &difference {
         None => writeln!(out, "the first baseline here")?,
         Some(difference) if difference.is_empty() => writeln!(out, "no case and no score differs")?,

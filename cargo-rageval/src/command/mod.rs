@@ -40,7 +40,7 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
         Cargo::try_parse_from(&context.arguments).map_err(|error| Failure::Usage(Box::new(error)))?;
     match rageval.command {
         Command::Score(score) => score::run(&score),
-        Command::Baseline(baseline) => baseline::run(&baseline),
+        Command::Baseline(baseline) => baseline::run(&baseline, context),
         Command::Schema(schema) => schema::run(&schema),
     }
 }

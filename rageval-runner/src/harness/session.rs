@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError, atomic::AtomicUsize},
 };
 
 use futures_util::StreamExt as _;
@@ -19,7 +19,7 @@ use crate::{
     judge::Judge,
     metric::Metric,
     model::{
-        CaseId, GoldenCase, Record, Records,
+        CaseId, GoldenCase, MetricKey, Record, Records,
         run::{Baseline, Decision, JudgeStamp, Manifest, Run, SetStamp, SystemStamp},
     },
     store::{StoreError, runs, runs::RunFolder},
@@ -46,6 +46,10 @@ pub(super) struct Session {
     pub(super) problems: Vec<Problem>,
     pub(super) context: Context,
     pub(super) decisions: Mutex<BTreeMap<String, Decision>>,
+    /// Cases whose verdicts changed and pass.
+    pub(super) changed: AtomicUsize,
+    /// Cases whose snapshot insta's own switch rewrote.
+    pub(super) rewritten: AtomicUsize,
     /// The p-values of all gates that have one; computed once.
     pub(super) drop_tests: OnceLock<DropTests>,
     pub(super) function: Option<Arc<dyn RagSystem>>,
@@ -207,7 +211,7 @@ impl Session {
             if records.contains_key(&case.id) {
                 continue;
             }
-            match self.folder.record(case).map_err(store_problem)? {
+            match self.folder.record(case).map_err(|error| store_problem(&error))? {
                 Some(record) => {
                     records.insert(case.id.clone(), Arc::new(record));
                 }
@@ -226,7 +230,7 @@ impl Session {
                     .collect(),
             );
             for record in found {
-                let record = record.map_err(store_problem)?;
+                let record = record.map_err(|error| store_problem(&error))?;
                 records.insert(record.case.clone(), Arc::new(record));
             }
         }
@@ -277,7 +281,7 @@ impl Session {
     pub(super) fn metric_versions(&self) -> BTreeMap<String, u32> {
         let rules = self.files.policy.rules.metrics.keys();
         let named: BTreeSet<&str> =
-            rules.chain(self.files.set.cases.iter().flat_map(|case| case.bars.keys())).map(|key| key.name()).collect();
+            rules.chain(self.files.set.cases.iter().flat_map(|case| case.bars.keys())).map(MetricKey::name).collect();
         let known = self.metrics.iter().filter(|metric| named.contains(metric.name()));
         known.map(|metric| (metric.name().to_owned(), metric.version())).collect()
     }
@@ -320,6 +324,6 @@ impl Session {
     }
 }
 
-fn store_problem(error: StoreError) -> Problem {
+fn store_problem(error: &StoreError) -> Problem {
     Problem::everything(format!("the run folder cannot be used: {error}"))
 }

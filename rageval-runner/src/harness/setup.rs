@@ -129,23 +129,20 @@ pub(super) fn open_gates(context: &Context, root: &Path) -> Vec<Problem> {
 }
 
 /// The baseline that the policy names.
-pub(super) fn baseline(policy: &Policy, runs: &Path) -> Result<Option<Baseline>, Problem> {
+pub(super) fn baseline(policy: &Policy) -> Result<Option<Baseline>, Problem> {
     let Some(regression) = &policy.rules.regression else { return Ok(None) };
     let path = policy.root.join(&regression.baseline);
     if !path.exists() {
         return Err(Problem::regression(format!(
             "{}: `regression.baseline` names {}, which does not exist: regression rules are not decided\n\
-             look at this run, then accept it: cargo rageval baseline accept {}",
-            regression.place,
-            regression.baseline,
-            runs.join("latest").display()
+             look at this run, then accept it: cargo rageval baseline accept",
+            regression.place, regression.baseline,
         )));
     }
     store::baseline::read(&path).map(Some).map_err(|error| {
         Problem::regression(format!(
-            "{}: the baseline cannot be read: {error}\nrestore it from version control, or accept a run anew: cargo rageval baseline accept {}",
+            "{}: the baseline cannot be read: {error}\nrestore it from version control, or accept a run anew: cargo rageval baseline accept",
             regression.place,
-            runs.join("latest").display()
         ))
     })
 }

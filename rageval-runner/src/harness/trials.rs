@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     process::ExitCode,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError, atomic::AtomicUsize},
     time::{SystemTime, UNIX_EPOCH},
 };
 
@@ -111,12 +111,12 @@ fn session(
     let runs = context.runs_folder(root);
     let id = context.nextest_run.clone().unwrap_or_else(new_run_id);
     let target = format!("{}.{}", location.package, location.target);
-    let folder = RunFolder::new(runs.clone(), target, id);
+    let folder = RunFolder::new(runs, target, id);
     let mut problems = Vec::new();
     let mut baseline = None;
     if !flags.libtest.list {
         problems.extend(setup::open_gates(&context, root));
-        match setup::baseline(&files.policy, &runs) {
+        match setup::baseline(&files.policy) {
             Ok(read) => baseline = read,
             Err(problem) => problems.push(problem),
         }
@@ -162,6 +162,8 @@ fn session(
         problems,
         context,
         decisions: Mutex::default(),
+        changed: AtomicUsize::new(0),
+        rewritten: AtomicUsize::new(0),
         drop_tests: OnceLock::new(),
         function,
         records,

@@ -1,6 +1,9 @@
 //! Decides the trials from their records, and ends the run.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::atomic::Ordering,
+};
 
 use super::{
     session::{self, Session, Shared},
@@ -78,29 +81,21 @@ fn case(session: &Session, case: &GoldenCase) -> Result<Decision, Problem> {
     let record = session.record(case)?;
     let metrics: Vec<&dyn Metric> = session.metrics.iter().map(|metric| *metric as &dyn Metric).collect();
     let file = session.files.policy.root.join(&case.place.file);
-    let mut notices = Vec::new();
     let failure = match session.snapshots.check(case, &record, &metrics, &file) {
         Ok(Finding::Nothing | Finding::Same) => None,
         Ok(Finding::Changed) => {
-            notices.push(CHANGED.to_owned());
+            session.changed.fetch_add(1, Ordering::Relaxed);
             None
         }
         Ok(Finding::Rewritten) => {
-            notices.push(REWRITTEN.to_owned());
+            session.rewritten.fetch_add(1, Ordering::Relaxed);
             None
         }
         Ok(Finding::Red { why, diff }) => Some(SnapshotFailure { why, diff }),
         Err(problem) => Some(SnapshotFailure { why: problem, diff: Vec::new() }),
     };
-    let mut decision = gate::decide_case(case, &record, &basis(session), failure.as_ref());
-    decision.notices.extend(notices);
-    Ok(decision)
+    Ok(gate::decide_case(case, &record, &basis(session), failure.as_ref()))
 }
-
-/// The notice of a case whose verdicts changed and pass; counted over the run.
-pub(super) const CHANGED: &str = "verdicts changed";
-/// The notice of a case whose snapshot insta's own switch rewrote; counted over the run.
-pub(super) const REWRITTEN: &str = "snapshot rewritten";
 
 fn gate(session: &Session, index: usize) -> Result<Decision, Problem> {
     let needed = population(session, index);
@@ -166,7 +161,7 @@ pub(super) fn finish(session: &Session) -> Result<(), StoreError> {
         records: &records,
         basis: basis(session),
         population: population.as_ref().filter(|_| session.files.scope == Scope::Whole),
-        notices: &notices(session, &decisions),
+        notices: &notices(session),
         run: &path.display().to_string(),
     };
     for line in console::summary::summary(&summary) {
@@ -176,21 +171,20 @@ pub(super) fn finish(session: &Session) -> Result<(), StoreError> {
 }
 
 /// Notices of the run itself: what is not compared, what was left for review, what the system left to say.
-fn notices(session: &Session, decisions: &[Decision]) -> Vec<String> {
+fn notices(session: &Session) -> Vec<String> {
     let policy = &session.files.policy;
     let mut notices = Vec::new();
     if policy.rules.regression.is_none() && policy.rules.has_drop_rules() {
         notices.push("no `regression.baseline` in thresholds.yaml: `max_drop` rules compare nothing".to_owned());
     }
-    let count = |text: &str| decisions.iter().filter(|one| one.notices.iter().any(|notice| notice == text)).count();
-    match (count(CHANGED), session.snapshots.writing) {
+    match (session.changed.load(Ordering::Relaxed), session.snapshots.writing) {
         (0, _) => {}
         (n, Writing::Never) => notices.push(format!("verdicts of {n} case{} changed and pass", plural(n))),
         (n, Writing::Pending | Writing::PendingAndPass) => {
             notices.push(format!("verdicts of {n} case{} changed and pass; look: cargo insta review", plural(n)));
         }
     }
-    match count(REWRITTEN) {
+    match session.rewritten.load(Ordering::Relaxed) {
         0 => {}
         n => notices.push(format!("insta's update switch rewrote the snapshot{} of {n} case{}", plural(n), plural(n))),
     }

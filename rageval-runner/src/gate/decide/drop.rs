@@ -24,7 +24,7 @@ pub const ALPHA: f64 = 0.01;
 /// Level of the test that raises suspicion, of one gate alone.
 pub const SUSPICION: f64 = 0.10;
 
-const ACCEPT_BASELINE: &str = "cargo rageval baseline accept RUN, with a run of all cases";
+const ACCEPT_BASELINE: &str = "cargo rageval baseline accept, after a run of all cases";
 
 impl Evidence<'_> {
     pub(super) fn mean_drop(&self, metric: &MetricKey, max_drop: f64, tests: &DropTests) -> Found {
@@ -222,7 +222,7 @@ impl Evidence<'_> {
             .map(|(case, before, now)| (case, format!("{} -> {}", score(*before), score(*now))))
             .collect();
         self.name_cases(found, "the largest drops", &cases);
-        found.text.accept = "cargo rageval baseline accept RUN --reason WHY".to_owned();
+        found.text.accept = "cargo rageval baseline accept --reason WHY".to_owned();
     }
 }
 

@@ -401,7 +401,7 @@ fn a_failing_drop_shows_what_changed() {
             "            0.90 -> 0.50 c07 cases/en.yaml:17",
             "            and 2 more",
             "look        cargo test --test rag_regression -- --exact 'gate::faithfulness::mean_drop'",
-            "accept      cargo rageval baseline accept RUN --reason WHY",
+            "accept      cargo rageval baseline accept --reason WHY",
         ],
     );
 }
@@ -421,7 +421,7 @@ fn a_failing_drop_of_the_worst_tenth_shows_both_figures() {
             "            0.80 -> 0.30 c00 cases/en.yaml:10",
             "            0.80 -> 0.30 c01 cases/en.yaml:11",
             "look        cargo test --test rag_regression -- --exact 'gate::recall@5::bottom10_drop'",
-            "accept      cargo rageval baseline accept RUN --reason WHY",
+            "accept      cargo rageval baseline accept --reason WHY",
         ],
     );
 }
@@ -468,7 +468,7 @@ fn a_gate_under_another_judge_says_what_to_do() {
             "undecided   another judge than the baseline's",
             "            now offline 1 (other), then offline 1 (aaaaaaaa)",
             "look        cargo test --test rag_regression -- --exact 'gate::faithfulness::mean_drop'",
-            "accept      cargo rageval baseline accept RUN, with a run of all cases",
+            "accept      cargo rageval baseline accept, after a run of all cases",
         ],
     );
 }

@@ -283,14 +283,25 @@ impl Premises {
 
     /// Another sentence that has what the best place lacks, and says the opposite: the rule for `plans` is elsewhere when the claim is of
     /// `enterprise plans`.
-    fn overruled(&self, claim: &[Token], everywhere: &[Meeting], window: &Window, missing: &[usize]) -> Option<(&Sentence, String)> {
+    fn overruled(
+        &self,
+        claim: &[Token],
+        everywhere: &[Meeting],
+        window: &Window,
+        missing: &[usize],
+    ) -> Option<(&Sentence, String)> {
         let total: f64 = claim.iter().map(weight).sum();
         everywhere.chunk_by(|one, other| one.sentence == other.sentence).find_map(|there| {
-            let sentence = there.first().map(|meeting| meeting.sentence).filter(|at| *at < window.first || window.last < *at)?;
-            let has_missing = there.iter().any(|meeting| missing.contains(&meeting.token) && SAME_GROUP <= meeting.strength);
+            let sentence =
+                there.first().map(|meeting| meeting.sentence).filter(|at| *at < window.first || window.last < *at)?;
+            let has_missing =
+                there.iter().any(|meeting| missing.contains(&meeting.token) && SAME_GROUP <= meeting.strength);
             let covered = there
                 .chunk_by(|one, other| one.token == other.token)
-                .map(|meetings| meetings.iter().map(|meeting| meeting.strength).fold(0.0, f64::max) * weight(&claim[meetings[0].token]))
+                .map(|meetings| {
+                    meetings.iter().map(|meeting| meeting.strength).fold(0.0, f64::max)
+                        * weight(&claim[meetings[0].token])
+                })
                 .sum::<f64>();
             if !has_missing || covered < OVERRULED_FROM * total {
                 return None;
@@ -414,7 +425,9 @@ fn nearness(claim: &[Token], here: &[Meeting]) -> f64 {
             continue;
         }
         pairs += 1;
-        let is_near = places(at - 1).any(|one| places(at).any(|other| one.sentence == other.sentence && one.there.abs_diff(other.there) <= NEAR));
+        let is_near = places(at - 1).any(|one| {
+            places(at).any(|other| one.sentence == other.sentence && one.there.abs_diff(other.there) <= NEAR)
+        });
         near += usize::from(is_near);
     }
     if pairs == 0 { 1.0 } else { near as f64 / pairs as f64 }

@@ -81,7 +81,7 @@ fn a_failing_case_says_what_broke_and_why() {
             "claim       contradicted: You have 60 days to return it.",
             "evidence    [refunds] Refunds are possible within 30 days.",
             "look        cargo test --test rag_regression -- --exact 'case::en::c00'",
-            "accept      cargo rageval baseline accept RUN --reason WHY",
+            "accept      cargo rageval baseline accept --reason WHY",
             "accept      thresholds: {faithfulness: {min: 0.5}} or known_failure at cases/en.yaml:10",
         ],
     );
@@ -149,7 +149,7 @@ fn a_case_under_another_judge_says_what_to_do() {
             "expected    Within 30 days.",
             "undecided   max_drop of faithfulness: another judge than the baseline's; now offline 1 (bbbbbbbb),…",
             "look        cargo test --test rag_regression -- --exact 'case::en::c00'",
-            "accept      cargo rageval baseline accept RUN, with a run of all cases",
+            "accept      cargo rageval baseline accept, after a run of all cases",
         ],
     );
 }
