@@ -1,5 +1,7 @@
 //! A system that panics, hangs, blocks or fails costs its own case and no other.
 
+use std::fmt::Write as _;
+
 use crate::fixture::{Project, RECALL};
 
 crate::tests![
@@ -57,7 +59,7 @@ fn an_error_is_one_unmeasured_case() {
 fn more_blocked_calls_than_workers_still_end() {
     let mut cases = String::new();
     for i in 0..20 {
-        cases.push_str(&format!("- {{id: b{i}, query: \"{i} [block]\", relevant_doc_ids: [fee]}}\n"));
+        let _ = write!(cases, "- {{id: b{i}, query: \"{i} [block]\", relevant_doc_ids: [fee]}}\n");
     }
     cases.push_str("- {id: last, query: \"z [found: fee]\", relevant_doc_ids: [fee]}\n");
     let rules = RECALL.replace("timeout: 2s", "timeout: 300ms, max_in_flight: 4");

@@ -1,6 +1,6 @@
 //! One process a trial, as cargo-nextest runs them: the same decisions, each case asked once.
 
-use std::{collections::BTreeMap, thread};
+use std::{collections::BTreeMap, fmt::Write as _, thread};
 
 use crate::fixture::{Project, RECALL, Ran, finish};
 
@@ -20,9 +20,8 @@ fn project() -> Project {
     let mut cases = String::new();
     for i in 0..CASES {
         let found = if i % 4 == 0 { "time" } else { "fee" };
-        cases.push_str(&format!(
-            "- {{id: c{i}, query: \"{i} [wait: 20] [found: {found}]\", relevant_doc_ids: [fee]}}\n"
-        ));
+        let query = format!("{i} [wait: 20] [found: {found}]");
+        let _ = writeln!(cases, "- {{id: c{i}, query: \"{query}\", relevant_doc_ids: [fee]}}");
     }
     Project::new(RECALL, &cases)
 }
@@ -117,7 +116,7 @@ fn the_limit_on_calls_holds_across_processes() {
     let rules = RECALL.replace("timeout: 2s", "timeout: 20s, max_in_flight: 1");
     let mut cases = String::new();
     for i in 0..6 {
-        cases.push_str(&format!("- {{id: c{i}, query: \"{i} [wait: 100] [found: fee]\", relevant_doc_ids: [fee]}}\n"));
+        let _ = write!(cases, "- {{id: c{i}, query: \"{i} [wait: 100] [found: fee]\", relevant_doc_ids: [fee]}}\n");
     }
     let project = Project::new(&rules, &cases);
     let started = std::time::Instant::now();
