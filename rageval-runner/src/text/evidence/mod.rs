@@ -253,6 +253,9 @@ impl Premises {
             let place = if met(*at, everywhere) { "stands elsewhere" } else { "is not in the evidence" };
             return reading(Verdict::Unsupported, VITAL_MISSING, format!("\"{}\" {place}", claim[*at].stem));
         }
+        if let Some(name) = unknown_name(claim, everywhere) {
+            return reading(Verdict::Unsupported, VITAL_MISSING, format!("\"{name}\" is not in the evidence"));
+        }
         if window.covered * (APART + (1.0 - APART) * nearness) < ENOUGH {
             let words: Vec<_> = missing.iter().take(5).map(|at| format!("\"{}\"", claim[*at].stem)).collect();
             return reading(Verdict::Unsupported, 1.0, format!("nothing near it says {}", words.join(", ")));
@@ -283,14 +286,25 @@ impl Premises {
 
     /// Another sentence that has what the best place lacks, and says the opposite: the rule for `plans` is elsewhere when the claim is of
     /// `enterprise plans`.
-    fn overruled(&self, claim: &[Token], everywhere: &[Meeting], window: &Window, missing: &[usize]) -> Option<(&Sentence, String)> {
+    fn overruled(
+        &self,
+        claim: &[Token],
+        everywhere: &[Meeting],
+        window: &Window,
+        missing: &[usize],
+    ) -> Option<(&Sentence, String)> {
         let total: f64 = claim.iter().map(weight).sum();
         everywhere.chunk_by(|one, other| one.sentence == other.sentence).find_map(|there| {
-            let sentence = there.first().map(|meeting| meeting.sentence).filter(|at| *at < window.first || window.last < *at)?;
-            let has_missing = there.iter().any(|meeting| missing.contains(&meeting.token) && SAME_GROUP <= meeting.strength);
+            let sentence =
+                there.first().map(|meeting| meeting.sentence).filter(|at| *at < window.first || window.last < *at)?;
+            let has_missing =
+                there.iter().any(|meeting| missing.contains(&meeting.token) && SAME_GROUP <= meeting.strength);
             let covered = there
                 .chunk_by(|one, other| one.token == other.token)
-                .map(|meetings| meetings.iter().map(|meeting| meeting.strength).fold(0.0, f64::max) * weight(&claim[meetings[0].token]))
+                .map(|meetings| {
+                    meetings.iter().map(|meeting| meeting.strength).fold(0.0, f64::max)
+                        * weight(&claim[meetings[0].token])
+                })
                 .sum::<f64>();
             if !has_missing || covered < OVERRULED_FROM * total {
                 return None;
@@ -414,7 +428,9 @@ fn nearness(claim: &[Token], here: &[Meeting]) -> f64 {
             continue;
         }
         pairs += 1;
-        let is_near = places(at - 1).any(|one| places(at).any(|other| one.sentence == other.sentence && one.there.abs_diff(other.there) <= NEAR));
+        let is_near = places(at - 1).any(|one| {
+            places(at).any(|other| one.sentence == other.sentence && one.there.abs_diff(other.there) <= NEAR)
+        });
         near += usize::from(is_near);
     }
     if pairs == 0 { 1.0 } else { near as f64 / pairs as f64 }
@@ -442,6 +458,22 @@ fn weight(token: &Token) -> f64 {
         premise::Kind::Word if token.is_name => NAME_WEIGHT,
         premise::Kind::Word | premise::Kind::Han => 1.0,
     }
+}
+
+/// A name of two or more words, at least half of which the evidence has nowhere.
+fn unknown_name(claim: &[Token], everywhere: &[Meeting]) -> Option<String> {
+    let is_known =
+        |at: usize| everywhere.iter().any(|meeting| meeting.token == at && SAME_BEGINNING <= meeting.strength);
+    let mut at = 0;
+    while at < claim.len() {
+        let len = claim[at..].iter().take_while(|token| token.is_name).count();
+        let unknown = (at..at + len).filter(|at| !is_known(*at)).count();
+        if 2 <= len && len <= unknown * 2 {
+            return Some(claim[at..at + len].iter().map(|token| token.stem.as_str()).collect::<Vec<_>>().join(" "));
+        }
+        at += len.max(1);
+    }
+    None
 }
 
 /// A word that every place here says with the other sign: the very word that a negation is about, or half of all that was met.
