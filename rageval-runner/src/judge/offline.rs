@@ -1,1 +1,0 @@
-//! The `offline` judge: a screen for evidence by text, without a model.
