@@ -27,6 +27,23 @@ pub struct Reading {
     pub why: String,
 }
 
+/// How a sentence hangs on what stands before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Opening {
+    /// Its first words point back: `it`, `isso`, `该`.
+    pub points_back: bool,
+    /// It begins with a bullet or a list number.
+    pub is_list_item: bool,
+}
+
+/// How a sentence begins.
+pub fn opening(sentence: &str, language: Language) -> Opening {
+    Opening {
+        points_back: premise::read(sentence, 0, language).points_back,
+        is_list_item: super::sentence::without_marker(sentence).len() < sentence.trim_start().len(),
+    }
+}
+
 /// Weighs one claim against texts, each a passage of evidence. For many claims over the same texts, make [`Premises`] once.
 pub fn weigh(claim: &str, evidence: &[&str], language: Language) -> Reading {
     Premises::new(evidence, language).weigh(claim)
@@ -108,6 +125,45 @@ impl Premises {
             .copied()
             .collect();
         self.read_window(&claim, &meetings, &here, &window)
+    }
+
+    /// The first sentence of the first text.
+    pub fn first_sentence(&self) -> Option<&str> {
+        self.sentences.first().map(|sentence| sentence.text.as_str())
+    }
+
+    /// Share of a text's weight that one sentence, or two neighbours, cover, in [0, 1]; what it says of the text is left aside. Words
+    /// that stand in `given` don't count. `None` when nothing is left to cover.
+    pub fn coverage_beyond(&self, text: &str, given: &str) -> Option<f64> {
+        let claim = self.beyond(text, given);
+        let total: f64 = claim.iter().map(weight).sum();
+        if total <= 0.0 {
+            return None;
+        }
+        let mut meetings: Vec<Meeting> =
+            claim.iter().enumerate().flat_map(|(at, token)| self.meetings(at, token)).collect();
+        meetings.sort_by_key(|meeting| (meeting.sentence, meeting.token));
+        Some(self.best_window(&claim, &meetings, total).map_or(0.0, |window| window.covered.clamp(0.0, 1.0)))
+    }
+
+    /// Whether every number and name of a text that `given` lacks is somewhere in the evidence. `None` when it has none.
+    pub fn has_facts_of(&self, text: &str, given: &str) -> Option<bool> {
+        let is_fact = |token: &&Token| match &token.kind {
+            premise::Kind::Number(number) => !number.is_vague,
+            premise::Kind::Word => token.is_name,
+            premise::Kind::Han => false,
+        };
+        let beyond = self.beyond(text, given);
+        let mut facts = beyond.iter().filter(is_fact).peekable();
+        facts.peek()?;
+        Some(facts.all(|fact| self.meetings(0, fact).iter().any(|meeting| SAME_BEGINNING <= meeting.strength)))
+    }
+
+    /// The tokens of a text that are not in another.
+    fn beyond(&self, text: &str, given: &str) -> Vec<Token> {
+        let given = Self::new(&[given], self.language);
+        let is_new = |token: &Token| !given.meetings(0, token).iter().any(|meeting| SAME_BEGINNING <= meeting.strength);
+        read_claim(text, self.language).into_iter().filter(is_new).collect()
     }
 
     /// Every place where a token of the claim is met, each with its best strength.
@@ -252,6 +308,9 @@ impl Premises {
         if let Some(at) = vital {
             let place = if met(*at, everywhere) { "stands elsewhere" } else { "is not in the evidence" };
             return reading(Verdict::Unsupported, VITAL_MISSING, format!("\"{}\" {place}", claim[*at].stem));
+        }
+        if let Some(name) = unknown_name(claim, everywhere) {
+            return reading(Verdict::Unsupported, VITAL_MISSING, format!("\"{name}\" is not in the evidence"));
         }
         if window.covered * (APART + (1.0 - APART) * nearness) < ENOUGH {
             let words: Vec<_> = missing.iter().take(5).map(|at| format!("\"{}\"", claim[*at].stem)).collect();
@@ -455,6 +514,22 @@ fn weight(token: &Token) -> f64 {
         premise::Kind::Word if token.is_name => NAME_WEIGHT,
         premise::Kind::Word | premise::Kind::Han => 1.0,
     }
+}
+
+/// A name of two or more words, at least half of which the evidence has nowhere.
+fn unknown_name(claim: &[Token], everywhere: &[Meeting]) -> Option<String> {
+    let is_known =
+        |at: usize| everywhere.iter().any(|meeting| meeting.token == at && SAME_BEGINNING <= meeting.strength);
+    let mut at = 0;
+    while at < claim.len() {
+        let len = claim[at..].iter().take_while(|token| token.is_name).count();
+        let unknown = (at..at + len).filter(|at| !is_known(*at)).count();
+        if 2 <= len && len <= unknown * 2 {
+            return Some(claim[at..at + len].iter().map(|token| token.stem.as_str()).collect::<Vec<_>>().join(" "));
+        }
+        at += len.max(1);
+    }
+    None
 }
 
 /// A word that every place here says with the other sign: the very word that a negation is about, or half of all that was met.

@@ -146,7 +146,8 @@ pub(super) fn read(sentence: &str, source: usize, language: Language) -> Sentenc
     let names = names(&pieces, &lower, language);
     let mut out =
         Sentence { text: sentence.to_owned(), source, tokens: Vec::new(), is_exclusive: false, points_back: false };
-    let (mut clause, mut reach, mut is_head, mut at) = (0, 0usize, false, 0);
+    // `heads` counts what is negated itself: one word after `not`, a noun of up to two words after `no`.
+    let (mut clause, mut reach, mut heads, mut at) = (0, 0usize, 0usize, 0);
     let mut han: Vec<(String, Sign)> = Vec::new();
     while let Some(word) = lower.get(at).map(String::as_str) {
         let has_han = word.starts_with(is_han);
@@ -177,7 +178,7 @@ pub(super) fn read(sentence: &str, source: usize, language: Language) -> Sentenc
             }
         } else if let Some(far) = negation_reach(word, language).filter(|_| !voids_negation(next, language) && !asks) {
             flush(&mut han, clause, &mut out.tokens);
-            (reach, is_head) = (far, true);
+            (reach, heads) = (far, if far < 8 { 2 } else { 1 });
         } else if begins_clause(word, language) {
             flush(&mut han, clause, &mut out.tokens);
             clause += 1;
@@ -186,13 +187,15 @@ pub(super) fn read(sentence: &str, source: usize, language: Language) -> Sentenc
             flush(&mut han, clause, &mut out.tokens);
             reach = reach.saturating_sub(1);
         } else if has_han {
-            let sign = match (reach, is_head) {
+            let sign = match (reach, heads) {
                 (0, _) => Sign::Plain,
-                (_, true) => Sign::Head,
-                (_, false) => Sign::Reached,
+                (_, 0) => Sign::Reached,
+                (_, _) => Sign::Head,
             };
             // The pair of the first two characters is the head.
-            is_head = is_head && !han.last().is_some_and(|(_, before)| *before == Sign::Head);
+            if han.last().is_some_and(|(_, before)| *before == Sign::Head) {
+                heads = 0;
+            }
             han.push((word.to_owned(), sign));
             reach = reach.saturating_sub(1);
         } else {
@@ -203,10 +206,10 @@ pub(super) fn read(sentence: &str, source: usize, language: Language) -> Sentenc
                 kind: Kind::Word,
                 is_name: names.contains(&at),
                 is_negated: 0 < reach,
-                is_negation_head: 0 < reach && is_head,
+                is_negation_head: 0 < reach && 0 < heads,
                 clause,
             });
-            is_head = false;
+            heads = heads.saturating_sub(1);
             reach = reach.saturating_sub(1);
         }
         at += 1;
