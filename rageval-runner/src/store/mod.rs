@@ -45,8 +45,20 @@ impl StoreError {
 pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let folder = path.parent().unwrap_or_else(|| Path::new("."));
     std::fs::create_dir_all(folder).map_err(StoreError::io(folder))?;
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(StoreError::io(folder))?;
+    let mut file = temporary(folder).map_err(StoreError::io(folder))?;
     file.write_all(bytes).and_then(|()| file.as_file().sync_data()).map_err(StoreError::io(path))?;
     file.persist(path).map_err(|error| StoreError::Io { path: path.to_owned(), source: error.error })?;
     Ok(())
+}
+
+/// A temporary file that others may read as they may any file of this user.
+fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        // The user's mask still applies.
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder)
 }
