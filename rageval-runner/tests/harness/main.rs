@@ -2,9 +2,14 @@
 //!
 //! This binary is both. Started with `RAGEVAL_FIXTURE` it is the gate over the project in `CARGO_MANIFEST_DIR`; else it is the tests.
 
+#[path = "../demo/adapter.rs"]
+mod adapter;
 mod baselines;
 mod containment;
 mod decisions;
+mod degraded;
+#[path = "../demo/mod.rs"]
+mod demo;
 mod fixture;
 mod listing;
 mod processes;
@@ -22,12 +27,20 @@ fn main() -> ExitCode {
     if let Some(switch) = std::env::var_os(fixture::SWITCH) {
         let suite = rageval_runner::Suite::new(rageval_runner::location!());
         // `no-function` is a test binary for a system that needs no code.
-        return if switch == "no-function" { suite.run() } else { suite.system(fixture::answer).run() };
+        return match switch.to_str() {
+            Some("no-function") => suite.run(),
+            Some("demo") => {
+                let location = rageval_runner::Location { target: "rag_regression", ..rageval_runner::location!() };
+                rageval_runner::Suite::new(location).system(adapter::answer).run()
+            }
+            Some(_) | None => suite.system(fixture::answer).run(),
+        };
     }
-    let groups: [(&str, &[Test]); 7] = [
+    let groups: [(&str, &[Test]); 8] = [
         ("baselines", baselines::TESTS),
         ("containment", containment::TESTS),
         ("decisions", decisions::TESTS),
+        ("degraded", degraded::TESTS),
         ("listing", listing::TESTS),
         ("processes", processes::TESTS),
         ("setup", setup::TESTS),
