@@ -19,7 +19,7 @@ use std::{
     path::Path,
 };
 
-use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{self, Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::{
     blocks::{self, Flow, last_line_end, lines},
@@ -107,8 +107,11 @@ pub fn for_each<T: Send>(
     problems.or(())
 }
 
+/// The id of a line's query and what was measured, or what is wrong with the line.
+type Measured<T> = Result<(Box<str>, T), Vec<String>>;
+
 /// What one line says, measured; `None` for a blank line.
-fn of_line<T>(line: &[u8], measure: &impl Fn(&RankedQuery<'_>) -> T) -> Option<Result<(Box<str>, T), Vec<String>>> {
+fn of_line<T>(line: &[u8], measure: &impl Fn(&RankedQuery<'_>) -> T) -> Option<Measured<T>> {
     // A byte order mark stands at the start of a file only; JSON text cannot start with one.
     let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
     if line.trim_ascii().is_empty() {
@@ -224,7 +227,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for RankedQuery<'a> {
                         Key::Relevant => {
                             once(&mut judged, map.next_value::<Option<_>>()?.unwrap_or_default(), "relevant_doc_ids")?;
                         }
-                        Key::Retrieved => once(&mut retrieved, map.next_value()?, "retrieved")?,
+                        Key::Retrieved => once(&mut retrieved, map.next_value::<Retrieved<'de>>()?.0, "retrieved")?,
                         Key::Ignored => {
                             map.next_value::<IgnoredAny>()?;
                         }
@@ -246,6 +249,31 @@ fn once<T, E: de::Error>(slot: &mut Option<T>, value: T, name: &str) -> Result<(
         return Err(E::custom(format!("`{name}` is given twice, perhaps under two of its names; keep one")));
     }
     Ok(())
+}
+
+/// A list that is long as a rule, with room for it from the start.
+struct Retrieved<'a>(Vec<Document<'a>>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Retrieved<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Listed;
+        impl<'de> Visitor<'de> for Listed {
+            type Value = Retrieved<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of documents")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Retrieved<'de>, A::Error> {
+                let mut documents = Vec::with_capacity(128);
+                while let Some(document) = list.next_element()? {
+                    documents.push(document);
+                }
+                Ok(Retrieved(documents))
+            }
+        }
+        deserializer.deserialize_seq(Listed)
+    }
 }
 
 /// A text, borrowed from the line where it holds no escapes. Numbers are refused: an id is a text, and `007` is not `7`.

@@ -7,6 +7,8 @@
 pub struct Relevant<'a> {
     /// Sorted by fingerprint, then id.
     documents: Vec<Document<'a>>,
+    /// One bit for the top bits of each fingerprint: most documents that are not relevant are told by it alone.
+    sketch: u64,
     /// The grades, highest first: the best ranking there is.
     ideal: Vec<f64>,
 }
@@ -38,7 +40,8 @@ impl<'a> Relevant<'a> {
         }
         let mut ideal: Vec<_> = documents.iter().map(|document| document.grade).collect();
         ideal.sort_unstable_by(|a, b| b.total_cmp(a));
-        (!documents.is_empty()).then_some(Self { documents, ideal })
+        let sketch = documents.iter().fold(0, |sketch, document| sketch | bit(document.fingerprint));
+        (!documents.is_empty()).then_some(Self { documents, sketch, ideal })
     }
 
     /// Number of relevant documents, at least 1.
@@ -62,6 +65,13 @@ impl<'a> Relevant<'a> {
     #[inline]
     fn position(&self, id: &str) -> Option<usize> {
         let wanted = fingerprint(id);
+        if self.sketch & bit(wanted) == 0 {
+            return None;
+        }
+        self.search(wanted, id)
+    }
+
+    fn search(&self, wanted: u64, id: &str) -> Option<usize> {
         if self.documents.len() <= FEW {
             return self.documents.iter().position(|document| document.fingerprint == wanted && document.id == id);
         }
@@ -128,17 +138,36 @@ impl<'r> Found<'r> {
 /// Not a hash table's defence against chosen keys: equal fingerprints only cost a comparison of the texts.
 #[inline]
 fn fingerprint(id: &str) -> u64 {
-    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mut state = id.len() as u64;
-    let (words, rest) = id.as_bytes().as_chunks::<8>();
-    for word in words {
-        state = (state.rotate_left(5) ^ u64::from_le_bytes(*word)).wrapping_mul(ODD);
+    let bytes = id.as_bytes();
+    let mut state = bytes.len() as u64;
+    match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+        (Some(first), Some(last)) => {
+            // From 8 to 16 bytes the two words overlap and hold all; longer ids have more words between them.
+            state = mix(state, *first);
+            if bytes.len() > 16 {
+                for word in bytes[8..].as_chunks::<8>().0 {
+                    state = mix(state, *word);
+                }
+            }
+            mix(state, *last)
+        }
+        (None, _) | (_, None) => {
+            let mut word = [0; 8];
+            word[..bytes.len()].copy_from_slice(bytes);
+            mix(state, word)
+        }
     }
-    let mut last = 0;
-    for byte in rest {
-        last = last << 8 | u64::from(*byte);
-    }
-    (state.rotate_left(5) ^ last).wrapping_mul(ODD)
+}
+
+#[inline]
+fn mix(state: u64, word: [u8; 8]) -> u64 {
+    (state.rotate_left(5) ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+/// The bit that stands for a fingerprint in a sketch.
+#[inline]
+fn bit(fingerprint: u64) -> u64 {
+    1 << (fingerprint >> 58)
 }
 
 #[cfg(test)]
@@ -173,6 +202,20 @@ mod tests {
         let relevant = Relevant::new([("a", 1.0), ("a", 1.0), ("b", 2.0)]).expect("something relevant");
         assert_eq!(relevant.count(), 2);
         assert_eq!(relevant.ideal(), [2.0, 1.0]);
+    }
+
+    #[test]
+    fn ids_of_every_length_are_told_apart() {
+        for length in 0..40 {
+            let id: String = ('a'..).take(length).collect();
+            for place in 0..length {
+                let mut other: Vec<_> = id.chars().collect();
+                other[place] = '.';
+                let other: String = other.into_iter().collect();
+                assert_ne!(fingerprint(&id), fingerprint(&other), "{id} {other}");
+                assert_eq!(ranks(&[&other, &id], &[(&id, 1.0)]), [2]);
+            }
+        }
     }
 
     #[test]
