@@ -7,7 +7,7 @@
 pub struct Relevant<'a> {
     /// Sorted by fingerprint, then id.
     documents: Vec<Document<'a>>,
-    /// One bit for the top bits of each fingerprint: most documents that are not relevant are told by it alone.
+    /// One bit for the end of each id: most documents that are not relevant are told by it alone.
     sketch: u64,
     /// The grades, highest first: the best ranking there is.
     ideal: Vec<f64>,
@@ -40,7 +40,7 @@ impl<'a> Relevant<'a> {
         }
         let mut ideal: Vec<_> = documents.iter().map(|document| document.grade).collect();
         ideal.sort_unstable_by(|a, b| b.total_cmp(a));
-        let sketch = documents.iter().fold(0, |sketch, document| sketch | bit(document.fingerprint));
+        let sketch = documents.iter().fold(0, |sketch, document| sketch | bit(document.id));
         (!documents.is_empty()).then_some(Self { documents, sketch, ideal })
     }
 
@@ -64,14 +64,11 @@ impl<'a> Relevant<'a> {
     /// Index into `documents`.
     #[inline]
     fn position(&self, id: &str) -> Option<usize> {
-        let wanted = fingerprint(id);
-        if self.sketch & bit(wanted) == 0 {
-            return None;
-        }
-        self.search(wanted, id)
+        if self.sketch & bit(id) == 0 { None } else { self.search(id) }
     }
 
-    fn search(&self, wanted: u64, id: &str) -> Option<usize> {
+    fn search(&self, id: &str) -> Option<usize> {
+        let wanted = fingerprint(id);
         if self.documents.len() <= FEW {
             return self.documents.iter().position(|document| document.fingerprint == wanted && document.id == id);
         }
@@ -107,20 +104,22 @@ pub struct Found<'r> {
 impl<'r> Found<'r> {
     /// Looks through a ranking in its order. An entry without id takes up its rank and matches nothing; ids are compared byte by byte.
     pub fn in_ranking<'d>(ranking: impl IntoIterator<Item = Option<&'d str>>, relevant: &'r Relevant<'r>) -> Self {
-        let mut hits: Vec<Hit> = Vec::new();
-        // Only a repeated hit needs this list, so it is made at the first hit.
-        let mut seen: Vec<bool> = Vec::new();
+        let count = relevant.count();
+        let mut hits: Vec<Hit> = Vec::with_capacity(count.min(FEW));
+        // Only where there are many is a list of its own faster than a look at the hits.
+        let mut seen = if count <= FEW { Vec::new() } else { vec![false; count] };
         for (index, id) in ranking.into_iter().enumerate() {
             let Some(position) = id.and_then(|id| relevant.position(id)) else { continue };
-            if seen.is_empty() {
-                seen.resize(relevant.count(), false);
-            }
-            if std::mem::replace(&mut seen[position], true) {
+            let document = &relevant.documents[position];
+            let is_repeated = match seen.get_mut(position) {
+                Some(seen) => std::mem::replace(seen, true),
+                None => hits.iter().any(|hit| hit.place == document.place),
+            };
+            if is_repeated {
                 continue;
             }
-            let document = &relevant.documents[position];
             hits.push(Hit { rank: index + 1, grade: document.grade, place: document.place });
-            if hits.len() == relevant.count() {
+            if hits.len() == count {
                 break;
             }
         }
@@ -136,38 +135,35 @@ impl<'r> Found<'r> {
 /// 64 bits over all bytes of an id, so that most comparisons of unequal ids are one comparison of numbers.
 ///
 /// Not a hash table's defence against chosen keys: equal fingerprints only cost a comparison of the texts.
-#[inline]
 fn fingerprint(id: &str) -> u64 {
     let bytes = id.as_bytes();
     let mut state = bytes.len() as u64;
-    match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
-        (Some(first), Some(last)) => {
-            // From 8 to 16 bytes the two words overlap and hold all; longer ids have more words between them.
-            state = mix(state, *first);
-            if bytes.len() > 16 {
-                for word in bytes[8..].as_chunks::<8>().0 {
-                    state = mix(state, *word);
-                }
-            }
-            mix(state, *last)
-        }
-        (None, _) | (_, None) => {
-            let mut word = [0; 8];
-            word[..bytes.len()].copy_from_slice(bytes);
-            mix(state, word)
-        }
+    let words = bytes.as_chunks::<8>().0;
+    for word in words {
+        state = mix(state, u64::from_le_bytes(*word));
     }
+    mix(state, last_word(bytes))
+}
+
+/// The bit that stands for an id in a sketch: one of 64, by its length and last 8 bytes.
+#[inline]
+fn bit(id: &str) -> u64 {
+    let bytes = id.as_bytes();
+    1 << (mix(bytes.len() as u64, last_word(bytes)) >> 58)
 }
 
 #[inline]
-fn mix(state: u64, word: [u8; 8]) -> u64 {
-    (state.rotate_left(5) ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+fn mix(state: u64, word: u64) -> u64 {
+    (state.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// The bit that stands for a fingerprint in a sketch.
+/// The last 8 bytes; of a shorter text all of them.
 #[inline]
-fn bit(fingerprint: u64) -> u64 {
-    1 << (fingerprint >> 58)
+fn last_word(bytes: &[u8]) -> u64 {
+    match bytes.last_chunk::<8>() {
+        Some(word) => u64::from_le_bytes(*word),
+        None => bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+    }
 }
 
 #[cfg(test)]
