@@ -87,8 +87,8 @@ enum GainName {
 pub(crate) fn run(score: &Score) -> Result<Ending, Failure> {
     let metrics = metrics(score)?;
     let table = match (&score.samples, &score.qrels, &score.run) {
-        (Some(samples), _, _) => of_samples(samples, metrics)?,
-        (None, Some(qrels), Some(run)) => of_trec(qrels, run, score.ties, metrics)?,
+        (Some(samples), _, _) => of_samples(samples, &metrics)?,
+        (None, Some(qrels), Some(run)) => of_trec(qrels, run, score.ties, &metrics)?,
         // clap requires either; this arm is for the compiler.
         (None, _, _) => return Err(Failure::Input("give --qrels and --run, or --samples".to_owned())),
     };
@@ -260,7 +260,7 @@ fn too_large(path: &Path, query: &str, metric: &str) -> Failure {
     Failure::Input(format!("{}: query `{query}`: the grades are too large for `{metric}`", path.display()))
 }
 
-fn of_trec(qrels_path: &Path, run: &Path, ties: Ties, metrics: Vec<Named>) -> Result<Table, Failure> {
+fn of_trec(qrels_path: &Path, run: &Path, ties: Ties, metrics: &[Named]) -> Result<Table, Failure> {
     let text = trec::text(qrels_path)?;
     let qrels = Qrels::parse(&text, qrels_path)?;
     let ties = match ties {
@@ -270,7 +270,7 @@ fn of_trec(qrels_path: &Path, run: &Path, ties: Ties, metrics: Vec<Named>) -> Re
     let measure = |ranking: &Ranking| {
         let Some(place) = qrels.place(ranking.query()) else { return (None, Measured::Unjudged) };
         let measured = match qrels.relevant(place) {
-            Some(relevant) => measured(&metrics, &Found::in_ranking(ranking.documents().map(Some), &relevant)),
+            Some(relevant) => measured(metrics, &Found::in_ranking(ranking.documents().map(Some), &relevant)),
             None => Measured::NothingRelevant,
         };
         (Some(place), measured)
@@ -283,7 +283,7 @@ fn of_trec(qrels_path: &Path, run: &Path, ties: Ties, metrics: Vec<Named>) -> Re
             unjudged.insert(query.to_owned());
         }
     })?;
-    let mut table = Table::new(metrics.clone());
+    let mut table = Table::new(metrics.to_vec());
     table.unjudged = unjudged.len();
     for (place, measured) in of_query.into_iter().enumerate() {
         let query = qrels.query(place);
@@ -306,12 +306,12 @@ fn of_trec(qrels_path: &Path, run: &Path, ties: Ties, metrics: Vec<Named>) -> Re
     Ok(table)
 }
 
-fn of_samples(path: &Path, metrics: Vec<Named>) -> Result<Table, Failure> {
+fn of_samples(path: &Path, metrics: &[Named]) -> Result<Table, Failure> {
     let measure = |query: &RankedQuery<'_>| match Relevant::new(query.judgements()) {
-        Some(relevant) => measured(&metrics, &Found::in_ranking(query.ranking(), &relevant)),
+        Some(relevant) => measured(metrics, &Found::in_ranking(query.ranking(), &relevant)),
         None => Measured::NothingRelevant,
     };
-    let mut table = Table::new(metrics.clone());
+    let mut table = Table::new(metrics.to_vec());
     let mut problem = None;
     rankings::for_each(path, measure, |query, measured| match measured {
         Measured::Scores(scores) => {

@@ -7,6 +7,8 @@ use std::{
     thread,
 };
 
+use memchr::{memchr_iter, memrchr};
+
 /// Bytes of a block: large enough that starting a thread for it costs nothing beside the work.
 const BLOCK: usize = 1 << 21;
 /// More threads than this wait for the file.
@@ -35,19 +37,19 @@ pub(super) fn for_each<T: Send>(
             ended = at_end;
             blocks.push(block);
         }
-        let results: Vec<T> = match blocks.as_slice() {
+        let work = |block: &[u8]| (work(block), memchr_iter(b'\n', block).count());
+        let results: Vec<_> = match blocks.as_slice() {
             [only] => vec![work(only)],
             several => thread::scope(|scope| {
                 let running: Vec<_> = several.iter().map(|block| scope.spawn(|| work(block))).collect();
                 running.into_iter().map(join).collect()
             }),
         };
-        for (block, result) in blocks.iter().zip(results) {
+        for (result, lines) in results {
             match take(first_line, result) {
-                Flow::On => {}
+                Flow::On => first_line += lines,
                 Flow::Stop => return Ok(()),
             }
-            first_line += block.iter().filter(|byte| **byte == b'\n').count();
         }
         if ended {
             return Ok(());
@@ -97,12 +99,17 @@ fn join<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
 
 /// The end of the last whole line.
 pub(super) fn last_line_end(block: &[u8]) -> usize {
-    block.iter().rposition(|byte| *byte == b'\n').map_or(0, |position| position + 1)
+    memrchr(b'\n', block).map_or(0, |position| position + 1)
 }
 
 /// The lines of a block with their place from 0, without line ends.
 pub(super) fn lines(block: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
-    let whole = block.strip_suffix(b"\n").unwrap_or(block);
-    let lines = (!block.is_empty()).then(|| whole.split(|byte| *byte == b'\n'));
-    lines.into_iter().flatten().map(|line| line.strip_suffix(b"\r").unwrap_or(line)).enumerate()
+    let unfinished = (!block.is_empty() && !block.ends_with(b"\n")).then_some(block.len());
+    let mut start = 0;
+    let lines = memchr_iter(b'\n', block).chain(unfinished).map(move |end| {
+        let line = &block[start..end];
+        start = end + 1;
+        line.strip_suffix(b"\r").unwrap_or(line)
+    });
+    lines.enumerate()
 }

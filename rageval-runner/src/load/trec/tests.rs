@@ -1,6 +1,6 @@
 //! TREC files in small, and the recorded figures of other tools.
 
-use std::{collections::BTreeMap, io::Write, path::PathBuf};
+use std::{collections::BTreeMap, fmt::Write as _, io::Write as _, path::PathBuf};
 
 use super::*;
 use crate::metric::retrieval::{Found, Gain, Measurement};
@@ -75,10 +75,12 @@ fn a_file_of_many_blocks_keeps_each_query_whole() {
     let mut run = String::new();
     for query in 0..3_000 {
         for rank in 1..=50 {
-            run.push_str(&format!(
-                "query-{query:05} Q0 document-{rank:03} {rank} {}.5 a-long-tag-to-fill-the-blocks\n",
+            writeln!(
+                run,
+                "query-{query:05} Q0 document-{rank:03} {rank} {}.5 a-long-tag-to-fill-the-blocks",
                 100 - rank
-            ));
+            )
+            .expect("written");
         }
         run.push_str("# a comment\n\n");
     }

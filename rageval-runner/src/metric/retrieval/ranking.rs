@@ -7,6 +7,8 @@
 pub struct Relevant<'a> {
     /// Sorted by fingerprint, then id.
     documents: Vec<Document<'a>>,
+    /// One bit for the end of each id: most documents that are not relevant are told by it alone.
+    sketch: u64,
     /// The grades, highest first: the best ranking there is.
     ideal: Vec<f64>,
 }
@@ -38,7 +40,8 @@ impl<'a> Relevant<'a> {
         }
         let mut ideal: Vec<_> = documents.iter().map(|document| document.grade).collect();
         ideal.sort_unstable_by(|a, b| b.total_cmp(a));
-        (!documents.is_empty()).then_some(Self { documents, ideal })
+        let sketch = documents.iter().fold(0, |sketch, document| sketch | bit(document.id));
+        (!documents.is_empty()).then_some(Self { documents, sketch, ideal })
     }
 
     /// Number of relevant documents, at least 1.
@@ -61,6 +64,10 @@ impl<'a> Relevant<'a> {
     /// Index into `documents`.
     #[inline]
     fn position(&self, id: &str) -> Option<usize> {
+        if self.sketch & bit(id) == 0 { None } else { self.search(id) }
+    }
+
+    fn search(&self, id: &str) -> Option<usize> {
         let wanted = fingerprint(id);
         if self.documents.len() <= FEW {
             return self.documents.iter().position(|document| document.fingerprint == wanted && document.id == id);
@@ -97,20 +104,22 @@ pub struct Found<'r> {
 impl<'r> Found<'r> {
     /// Looks through a ranking in its order. An entry without id takes up its rank and matches nothing; ids are compared byte by byte.
     pub fn in_ranking<'d>(ranking: impl IntoIterator<Item = Option<&'d str>>, relevant: &'r Relevant<'r>) -> Self {
-        let mut hits: Vec<Hit> = Vec::new();
-        // Only a repeated hit needs this list, so it is made at the first hit.
-        let mut seen: Vec<bool> = Vec::new();
+        let count = relevant.count();
+        let mut hits: Vec<Hit> = Vec::with_capacity(count.min(FEW));
+        // Only where there are many is a list of its own faster than a look at the hits.
+        let mut seen = if count <= FEW { Vec::new() } else { vec![false; count] };
         for (index, id) in ranking.into_iter().enumerate() {
             let Some(position) = id.and_then(|id| relevant.position(id)) else { continue };
-            if seen.is_empty() {
-                seen.resize(relevant.count(), false);
-            }
-            if std::mem::replace(&mut seen[position], true) {
+            let document = &relevant.documents[position];
+            let is_repeated = match seen.get_mut(position) {
+                Some(seen) => std::mem::replace(seen, true),
+                None => hits.iter().any(|hit| hit.place == document.place),
+            };
+            if is_repeated {
                 continue;
             }
-            let document = &relevant.documents[position];
             hits.push(Hit { rank: index + 1, grade: document.grade, place: document.place });
-            if hits.len() == relevant.count() {
+            if hits.len() == count {
                 break;
             }
         }
@@ -126,19 +135,35 @@ impl<'r> Found<'r> {
 /// 64 bits over all bytes of an id, so that most comparisons of unequal ids are one comparison of numbers.
 ///
 /// Not a hash table's defence against chosen keys: equal fingerprints only cost a comparison of the texts.
-#[inline]
 fn fingerprint(id: &str) -> u64 {
-    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mut state = id.len() as u64;
-    let (words, rest) = id.as_bytes().as_chunks::<8>();
+    let bytes = id.as_bytes();
+    let mut state = bytes.len() as u64;
+    let words = bytes.as_chunks::<8>().0;
     for word in words {
-        state = (state.rotate_left(5) ^ u64::from_le_bytes(*word)).wrapping_mul(ODD);
+        state = mix(state, u64::from_le_bytes(*word));
     }
-    let mut last = 0;
-    for byte in rest {
-        last = last << 8 | u64::from(*byte);
+    mix(state, last_word(bytes))
+}
+
+/// The bit that stands for an id in a sketch: one of 64, by its length and last 8 bytes.
+#[inline]
+fn bit(id: &str) -> u64 {
+    let bytes = id.as_bytes();
+    1 << (mix(bytes.len() as u64, last_word(bytes)) >> 58)
+}
+
+#[inline]
+fn mix(state: u64, word: u64) -> u64 {
+    (state.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+/// The last 8 bytes; of a shorter text all of them.
+#[inline]
+fn last_word(bytes: &[u8]) -> u64 {
+    match bytes.last_chunk::<8>() {
+        Some(word) => u64::from_le_bytes(*word),
+        None => bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)),
     }
-    (state.rotate_left(5) ^ last).wrapping_mul(ODD)
 }
 
 #[cfg(test)]
@@ -173,6 +198,20 @@ mod tests {
         let relevant = Relevant::new([("a", 1.0), ("a", 1.0), ("b", 2.0)]).expect("something relevant");
         assert_eq!(relevant.count(), 2);
         assert_eq!(relevant.ideal(), [2.0, 1.0]);
+    }
+
+    #[test]
+    fn ids_of_every_length_are_told_apart() {
+        for length in 0..40 {
+            let id: String = ('a'..).take(length).collect();
+            for place in 0..length {
+                let mut other: Vec<_> = id.chars().collect();
+                other[place] = '.';
+                let other: String = other.into_iter().collect();
+                assert_ne!(fingerprint(&id), fingerprint(&other), "{id} {other}");
+                assert_eq!(ranks(&[&other, &id], &[(&id, 1.0)]), [2]);
+            }
+        }
     }
 
     #[test]
