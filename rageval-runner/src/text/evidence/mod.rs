@@ -85,6 +85,8 @@ struct Meeting {
     there: usize,
     /// Whether the place says it with the other sign.
     is_opposed: bool,
+    /// Whether the place has the word with a negating prefix, or without the claim's.
+    is_twin: bool,
 }
 
 /// One or two neighbouring sentences, and what of the claim they cover.
@@ -172,7 +174,7 @@ impl Premises {
         let mut meet = |place: premise::Place, strength: f64, flips: bool| {
             let there = self.token(place);
             let is_opposed = flips != (there.is_negated != claimed.is_negated);
-            found.push(Meeting { sentence: place.0, token, strength, there: place.1, is_opposed });
+            found.push(Meeting { sentence: place.0, token, strength, there: place.1, is_opposed, is_twin: flips });
         };
         match &claimed.kind {
             premise::Kind::Number(number) => {
@@ -225,6 +227,7 @@ impl Premises {
                             strength: if both { BOTH_CHARACTERS } else { ONE_CHARACTER },
                             there: usize::MAX,
                             is_opposed: false,
+                            is_twin: false,
                         });
                     }
                 }
@@ -542,10 +545,17 @@ fn opposed(sentences: &[Sentence], claim: &[Token], here: &[Meeting]) -> Option<
             continue;
         }
         met += weight(token);
-        let mut is_head = token.is_negation_head;
+        let is_direct = |meeting: &Meeting| {
+            let there = sentences[meeting.sentence].tokens.get(meeting.there);
+            meeting.is_twin
+                || token.is_negation_head
+                || there.is_some_and(|there| {
+                    there.is_negation_head || negates_claimed(sentences, here, meeting.sentence, there.clause)
+                })
+        };
+        let mut is_head = false;
         let all = strong.all(|meeting| {
-            is_head |=
-                sentences[meeting.sentence].tokens.get(meeting.there).is_some_and(|there| there.is_negation_head);
+            is_head |= is_direct(meeting);
             meeting.is_opposed
         });
         if all {
@@ -557,6 +567,19 @@ fn opposed(sentences: &[Sentence], claim: &[Token], here: &[Meeting]) -> Option<
         }
     }
     first.filter(|_| met <= against * 2.0).map(|token| format!("\"{}\" is said with the opposite sign", token.stem))
+}
+
+/// Whether a clause negates a word that the claim asserts.
+fn negates_claimed(sentences: &[Sentence], here: &[Meeting], sentence: usize, clause: u32) -> bool {
+    here.iter().any(|meeting| {
+        meeting.sentence == sentence
+            && meeting.is_opposed
+            && SAME_BEGINNING <= meeting.strength
+            && sentences[sentence]
+                .tokens
+                .get(meeting.there)
+                .is_some_and(|there| there.is_negation_head && there.clause == clause)
+    })
 }
 
 /// Units of numbers that are not of one kind never fit; an unnamed unit fits any but a share.
@@ -578,11 +601,15 @@ fn share_beginning(one: &str, other: &str) -> bool {
 /// The word with its negating prefix taken off or put on: `unlimited` and `limit`, `ilimitado` and `limite`.
 fn negated_twins(stem: &str) -> Vec<String> {
     const PREFIXES: [&str; 6] = ["un", "in", "im", "il", "ir", "dis"];
-    let off = PREFIXES
-        .iter()
-        .filter_map(|prefix| stem.strip_prefix(prefix))
-        .filter(|rest| 4 <= rest.chars().count())
-        .map(str::to_owned);
-    let on = PREFIXES.iter().filter(|_| 4 <= stem.chars().count()).map(|prefix| format!("{prefix}{stem}"));
-    off.chain(on).collect()
+    let is_long = |word: &str| 4 <= word.chars().count();
+    let off =
+        PREFIXES.iter().filter_map(|prefix| stem.strip_prefix(prefix)).filter(|rest| is_long(rest)).map(str::to_owned);
+    let on = PREFIXES.iter().filter(|_| is_long(stem)).map(|prefix| format!("{prefix}{stem}"));
+    // Portuguese writes one l: `ilimitado`.
+    let off_l = stem.strip_prefix('i').filter(|rest| rest.starts_with('l') && is_long(rest)).map(str::to_owned);
+    let on_l = (stem.starts_with('l') && is_long(stem)).then(|| format!("i{stem}"));
+    off.chain(on).chain(off_l).chain(on_l).collect()
 }
+
+#[cfg(test)]
+mod tests;
