@@ -143,7 +143,7 @@ fn contexts(row: &Value) -> Vec<&str> {
 fn item(row: usize, language: Language, label: f64, is_supported: bool, premises: &Premises, claim: &str) -> Item {
     let reading = premises.weigh(claim);
     Item {
-        is_odd: row % 2 == 0,
+        is_odd: row.is_multiple_of(2),
         language,
         label,
         is_supported,
@@ -217,7 +217,7 @@ fn faithbench(shared: &Path, unit: Unit) -> Option<Vec<Item>> {
                 };
                 let n = of_answer.len().max(1) as f64;
                 items.push(Item {
-                    is_odd: at % 2 == 0,
+                    is_odd: at.is_multiple_of(2),
                     language: Language::En,
                     label,
                     is_supported: 1.5 < label,
@@ -272,7 +272,7 @@ fn evouna(shared: &Path) -> Option<Vec<Item>> {
         });
         let as_number = |truth: bool| f64::from(u8::from(truth));
         items.push(Item {
-            is_odd: at % 2 == 0,
+            is_odd: at.is_multiple_of(2),
             language: Language::En,
             label: as_number(is_correct),
             is_supported: is_correct,
