@@ -50,7 +50,7 @@ impl Premises {
             };
             sentences.iter().flat_map(|sentence| &sentence.tokens).find_map(|token| match &token.kind {
                 Kind::Number(stated) if stated.unit.as_deref() == Some(unit) && !claimed_too(stated) => {
-                    Some(format!("says {}, not {}", token.stem, claim[*at].stem))
+                    Some(format!("says {}, not {}", token.shown, claim[*at].shown))
                 }
                 _ => None,
             })
@@ -71,7 +71,7 @@ impl Premises {
                         && !is_claimed(&token.stem)
                         && token.is_negated == claim[*at].is_negated
                 })
-                .map(|token| format!("says \"{}\", not \"{}\"", token.stem, claim[*at].stem))
+                .map(|token| format!("says \"{}\", not \"{}\"", token.shown, claim[*at].shown))
         })
     }
 
@@ -87,12 +87,12 @@ impl Premises {
         let at = missing
             .iter()
             .find(|at| everywhere.iter().any(|meeting| meeting.token == **at && 1.0 <= meeting.strength))?;
-        is_confined.then(|| format!("confines itself, and \"{}\" stands elsewhere", claim[*at].stem))
+        is_confined.then(|| format!("confines itself, and \"{}\" stands elsewhere", claim[*at].shown))
     }
 
     /// A number of the claim that the place states of something else: what the claim ties it to stands only in another clause, which has
     /// a number of its own.
-    pub(super) fn scattered(&self, claim: &[Token], here: &[Meeting], window: &Window) -> Option<String> {
+    pub(super) fn scattered(&self, claim: &[Token], here: &[Meeting]) -> Option<String> {
         let clause_of = |meeting: &Meeting| {
             self.sentences[meeting.sentence].tokens.get(meeting.there).map(|token| (meeting.sentence, token.clause))
         };
@@ -125,8 +125,8 @@ impl Premises {
                             && matches!(&there.kind, Kind::Number(rival) if rival.unit.as_deref() == Some(unit) && !number.agrees_with(rival))
                     })
                 };
-                if strong.iter().all(has_rival) && window.first <= window.last {
-                    return Some(format!("\"{}\" goes with another number than {}", word.stem, token.stem));
+                if strong.iter().all(has_rival) {
+                    return Some(format!("\"{}\" goes with another number than {}", word.shown, token.shown));
                 }
             }
         }
@@ -161,11 +161,11 @@ pub(super) fn opposed(sentences: &[Sentence], claim: &[Token], here: &[Meeting])
             against += weight(token);
             first = first.or(Some(token));
             if is_head && !token.is_name {
-                return Some(format!("\"{}\" is said with the opposite sign", token.stem));
+                return Some(format!("\"{}\" is said with the opposite sign", token.shown));
             }
         }
     }
-    first.filter(|_| met <= against * 2.0).map(|token| format!("\"{}\" is said with the opposite sign", token.stem))
+    first.filter(|_| met <= against * 2.0).map(|token| format!("\"{}\" is said with the opposite sign", token.shown))
 }
 
 /// Whether a clause negates a word that the claim asserts.
@@ -190,7 +190,7 @@ pub(super) fn unknown_name(claim: &[Token], everywhere: &[Meeting]) -> Option<St
         let len = claim[at..].iter().take_while(|token| token.is_name).count();
         let unknown = (at..at + len).filter(|at| !is_known(*at)).count();
         if 2 <= len && len <= unknown * 2 {
-            return Some(claim[at..at + len].iter().map(|token| token.stem.as_str()).collect::<Vec<_>>().join(" "));
+            return Some(claim[at..at + len].iter().map(|token| token.shown.as_str()).collect::<Vec<_>>().join(" "));
         }
         at += len.max(1);
     }

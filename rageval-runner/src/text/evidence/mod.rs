@@ -153,7 +153,7 @@ impl Premises {
                 .or_else(|| opposed(&self.sentences, claim, here))
                 .or_else(|| self.opposite(claim, sentences, &missing))
                 .or_else(|| self.confined(claim, everywhere, sentences, &missing))
-                .or_else(|| self.scattered(claim, here, window))
+                .or_else(|| self.scattered(claim, here))
         {
             return reading(Verdict::Contradicted, CONTRADICTED, why);
         }
@@ -163,13 +163,13 @@ impl Premises {
         });
         if let Some(at) = vital {
             let place = if met(*at, everywhere) { "stands elsewhere" } else { "is not in the evidence" };
-            return reading(Verdict::Unsupported, VITAL_MISSING, format!("\"{}\" {place}", claim[*at].stem));
+            return reading(Verdict::Unsupported, VITAL_MISSING, format!("\"{}\" {place}", claim[*at].shown));
         }
         if let Some(name) = unknown_name(claim, everywhere) {
             return reading(Verdict::Unsupported, VITAL_MISSING, format!("\"{name}\" is not in the evidence"));
         }
         if window.covered * (APART + (1.0 - APART) * nearness) < ENOUGH {
-            let words: Vec<_> = missing.iter().take(5).map(|at| format!("\"{}\"", claim[*at].stem)).collect();
+            let words: Vec<_> = missing.iter().take(5).map(|at| format!("\"{}\"", claim[*at].shown)).collect();
             return reading(Verdict::Unsupported, 1.0, format!("nothing near it says {}", words.join(", ")));
         }
         if let Some((sentence, why)) = self.overruled(claim, everywhere, window, &missing) {
@@ -190,7 +190,7 @@ impl Premises {
         let why = if missing.is_empty() {
             "all of it is there".to_owned()
         } else {
-            let words: Vec<_> = missing.iter().take(3).map(|at| format!("\"{}\"", claim[*at].stem)).collect();
+            let words: Vec<_> = missing.iter().take(3).map(|at| format!("\"{}\"", claim[*at].shown)).collect();
             format!("all but {} is there", words.join(", "))
         };
         reading(Verdict::Supported, 1.0, why)
