@@ -10,8 +10,9 @@ use std::{
 };
 
 use rageval_runner::{
-    model::{Language, Verdict},
-    text::{evidence::Premises, guess_language, sentences},
+    judge::offline::reply,
+    model::{JudgeRequest, Language, Reply, Verdict},
+    text::{evidence::Premises, guess_language, sentences, statements},
 };
 use serde_json::Value;
 
@@ -42,6 +43,7 @@ fn main() {
         ("faquad spans, own or other context", swapped(&shared, "faquad", 12)),
         ("cmrc spans, own or other context", swapped(&shared, "cmrc", 6)),
         ("drcd spans, own or other context", swapped(&shared, "drcd", 6)),
+        ("evouna answers, by the references", evouna(&shared)),
     ];
     println!(
         "| set | language | rows | n | supported | balanced accuracy | accepted of supported | refused of the rest | Spearman |"
@@ -68,8 +70,29 @@ fn main() {
         }
     }
     println!(
-        "\n{weighed} claims read and weighed in {:.1} s, reading of the data included",
+        "\n{weighed} claims; {:.1} s, with the reading of their evidence and the resampling",
         begun.elapsed().as_secs_f64()
+    );
+    print_speed(&shared);
+}
+
+/// Weighs every sentence of every answer against its own evidence, and says how many a second that is.
+fn print_speed(shared: &Path) {
+    let Some(rows) = rows(&shared.join("data/faithfulness/faithbench.jsonl")) else { return };
+    let (mut claims, mut weighing) = (0, std::time::Duration::ZERO);
+    let begun = Instant::now();
+    for row in &rows {
+        let premises = Premises::new(&contexts(row), Language::En);
+        let of_answer = statements(text(row, "/answer"), Language::En);
+        let started = Instant::now();
+        claims += of_answer.iter().map(|claim| premises.weigh(claim)).filter(|reading| reading.coverage <= 1.0).count();
+        weighing += started.elapsed();
+    }
+    let a_second = |time: std::time::Duration| claims as f64 / time.as_secs_f64();
+    println!(
+        "faithbench: {claims} claims, {:.0} a second; {:.0} a second with the reading of their evidence",
+        a_second(weighing),
+        a_second(begun.elapsed())
     );
 }
 
@@ -119,22 +142,8 @@ fn contexts(row: &Value) -> Vec<&str> {
 
 fn item(row: usize, language: Language, label: f64, is_supported: bool, premises: &Premises, claim: &str) -> Item {
     let reading = premises.weigh(claim);
-    if let Ok(wanted) = std::env::var("SHOW")
-        && (wanted == "all" || wanted == language.as_str())
-    {
-        eprintln!(
-            "{}\t{}\t{:?}\t{:.3}\t{}\t{}\t{:?}",
-            if is_supported { "+" } else { "-" },
-            row % 2 == 0,
-            reading.verdict,
-            reading.coverage,
-            reading.why,
-            claim,
-            reading.best
-        );
-    }
     Item {
-        is_odd: row % 2 == 0,
+        is_odd: row.is_multiple_of(2),
         language,
         label,
         is_supported,
@@ -208,7 +217,7 @@ fn faithbench(shared: &Path, unit: Unit) -> Option<Vec<Item>> {
                 };
                 let n = of_answer.len().max(1) as f64;
                 items.push(Item {
-                    is_odd: at % 2 == 0,
+                    is_odd: at.is_multiple_of(2),
                     language: Language::En,
                     label,
                     is_supported: 1.5 < label,
@@ -241,6 +250,35 @@ fn swapped(shared: &Path, name: &str, at_least: usize) -> Option<Vec<Item>> {
         let language = Language::of_tag(text(row, "/lang")).unwrap_or_else(|| guess_language(claim));
         items.push(item(at, language, 1.0, true, &Premises::new(&own, language), claim));
         items.push(item(at, language, 0.0, false, &Premises::new(&other, language), claim));
+    }
+    Some(items)
+}
+
+/// Answers of five systems to open questions: correct by people against one of the accepted answers covered, by the judge's reply.
+fn evouna(shared: &Path) -> Option<Vec<Item>> {
+    let rows = rows(&shared.join("data/correctness/evouna.jsonl"))?;
+    let mut items = Vec::new();
+    for (at, row) in rows.iter().enumerate() {
+        let Some(is_correct) = row["human"]["correct"].as_bool() else { continue };
+        let covered = row["references"].as_array().into_iter().flatten().filter_map(Value::as_str).any(|reference| {
+            let request = JudgeRequest::new("answer_correctness.statements", Language::En)
+                .text("query", text(row, "/question"))
+                .numbered("answer", statements(text(row, "/answer"), Language::En))
+                .numbered("reference", statements(reference, Language::En));
+            match reply(&request) {
+                Reply::Value { value } => value["reference"][0]["verdict"] == "covered",
+                Reply::Failed { .. } => false,
+            }
+        });
+        let as_number = |truth: bool| f64::from(u8::from(truth));
+        items.push(Item {
+            is_odd: at.is_multiple_of(2),
+            language: Language::En,
+            label: as_number(is_correct),
+            is_supported: is_correct,
+            is_accepted: covered,
+            coverage: as_number(covered),
+        });
     }
     Some(items)
 }

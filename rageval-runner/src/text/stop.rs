@@ -45,7 +45,7 @@ static ENGLISH: Words = LazyLock::new(|| {
 
 static PORTUGUESE: Words = LazyLock::new(|| {
     "o a os as um uma uns umas de do da dos das em no na nos nas num numa nuns numas ao aos à às por pelo pela pelos pelas \
-     para pra pro com sem sob sobre entre até desde após ante contra perante durante mediante conforme segundo \
+     para pra pro com sem sob sobre entre até desde ante contra perante durante mediante conforme segundo \
      e ou mas nem que se como porque pois porém contudo todavia entretanto portanto logo quando onde enquanto embora caso \
      eu tu ele ela nós vós eles elas você vocês me te lhe lhes nos vos mim ti si comigo contigo conosco \
      meu minha meus minhas teu tua teus tuas seu sua seus suas nosso nossa nossos nossas dele dela deles delas \
@@ -59,7 +59,7 @@ static PORTUGUESE: Words = LazyLock::new(|| {
      vai vão ir fica ficam \
      não nunca jamais nem já ainda também só somente apenas muito muita muitos muitas mais menos tão todo toda todos todas \
      outro outra outros outras cada algum alguma alguns algumas nenhum nenhuma mesmo mesma mesmos mesmas próprio própria \
-     aqui ali lá então assim depois antes"
+     aqui ali lá então assim"
         .split_whitespace()
         .collect()
 });

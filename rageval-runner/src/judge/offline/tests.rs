@@ -275,7 +275,7 @@ fn the_stamp_is_of_the_rules_and_nothing_else() {
 
 #[test]
 fn hostile_input_is_answered_whole_and_in_bounded_time() {
-    let long = "a b c 1, 2. ".repeat(40_000);
+    let long = "a b c 1, 2. ".repeat(5_000);
     let odd = [
         "",
         " ",
@@ -322,5 +322,5 @@ fn hostile_input_is_answered_whole_and_in_bounded_time() {
             assert_eq!(value(&none)["sentences"], serde_json::json!([]));
         }
     }
-    assert!(begun.elapsed().as_secs() < 120, "took {:?}", begun.elapsed());
+    assert!(begun.elapsed().as_secs() < 60, "took {:?}", begun.elapsed());
 }

@@ -78,7 +78,22 @@ pub(super) fn voids_negation(next: &str, language: Language) -> bool {
         Language::Pt => matches!(next, "só" | "somente" | "apenas" | "mais" | "menos"),
         Language::Zh => matches!(
             next,
-            "仅" | "僅" | "但" | "只" | "超" | "少" | "同" | "过" | "断" | "得" | "久" | "来" | "论" | "费" | "常"
+            "仅" | "僅"
+                | "但"
+                | "只"
+                | "超"
+                | "少"
+                | "同"
+                | "过"
+                | "断"
+                | "得"
+                | "久"
+                | "来"
+                | "论"
+                | "费"
+                | "常"
+                | "线"
+                | "線"
         ),
     }
 }
@@ -153,27 +168,13 @@ pub(super) fn begins_clause(word: &str, language: Language) -> bool {
                 | "which"
                 | "who"
                 | "where"
-                | "after"
-                | "before"
                 | "however"
                 | "since"
                 | "until"
         ),
         Language::Pt => matches!(
             word,
-            "mas"
-                | "porque"
-                | "embora"
-                | "enquanto"
-                | "quando"
-                | "se"
-                | "caso"
-                | "que"
-                | "onde"
-                | "porém"
-                | "pois"
-                | "após"
-                | "antes"
+            "mas" | "porque" | "embora" | "enquanto" | "quando" | "se" | "caso" | "que" | "onde" | "porém" | "pois"
         ),
         Language::Zh => matches!(word, "但" | "而"),
     }

@@ -34,6 +34,8 @@ pub(super) enum Kind {
 pub(super) struct Token {
     /// The stem, the Han characters, or the number as written.
     pub(super) stem: String,
+    /// The word as it stands, normalised: what a reason shows.
+    pub(super) shown: String,
     /// What it is.
     pub(super) kind: Kind,
     /// Whether it is written as a name.
@@ -153,8 +155,10 @@ pub(super) fn read(sentence: &str, source: usize, language: Language) -> Sentenc
         let has_han = word.starts_with(is_han);
         if let Some(number) = numbers.get(&at) {
             flush(&mut han, clause, &mut out.tokens);
+            let written = lower[at..at + number.len].join(if language == Language::Zh { "" } else { " " });
             out.tokens.push(Token {
-                stem: lower[at..at + number.len].join(if language == Language::Zh { "" } else { " " }),
+                stem: written.clone(),
+                shown: written,
                 kind: Kind::Number(number.clone()),
                 is_name: false,
                 is_negated: false,
@@ -203,6 +207,7 @@ pub(super) fn read(sentence: &str, source: usize, language: Language) -> Sentenc
             let base = word.strip_suffix("'s").unwrap_or(word);
             out.tokens.push(Token {
                 stem: stem(base, language),
+                shown: base.to_owned(),
                 kind: Kind::Word,
                 is_name: names.contains(&at),
                 is_negated: 0 < reach,
@@ -229,6 +234,7 @@ enum Sign {
 /// Turns a run of Han characters into overlapping pairs, or the single one it is.
 fn flush(run: &mut Vec<(String, Sign)>, clause: u32, tokens: &mut Vec<Token>) {
     let token = |stem: String, sign: Sign| Token {
+        shown: stem.clone(),
         stem,
         kind: Kind::Han,
         is_name: false,

@@ -1,0 +1,148 @@
+use super::*;
+
+/// Each row: context, claim, the verdict.
+fn check(language: Language, rows: &[(&str, &str, Verdict)]) {
+    let wrong: Vec<_> = rows
+        .iter()
+        .filter_map(|(context, claim, verdict)| {
+            let reading = weigh(claim, &[context], language);
+            (reading.verdict != *verdict).then(|| format!("{claim:?} by {context:?}: {reading:?}"))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+use Verdict::{Contradicted, Inferred, Supported, Unsupported};
+
+#[test]
+fn english_claims() {
+    let plans = "The Basic plan costs $49 a month and includes 5 users. The Pro plan costs $129 a month, with phone support. Keys never expire.";
+    check(
+        Language::En,
+        &[
+            (plans, "The Basic plan costs $49.", Supported),
+            (plans, "The Basic plan costs $59.", Contradicted),
+            (plans, "Each key expires.", Contradicted),
+            (plans, "Keys do not expire.", Supported),
+            (plans, "The Enterprise Gold plan costs $49.", Unsupported),
+            (plans, "Support is given by carrier pigeon in the winter.", Unsupported),
+            ("Returns are possible within thirty days.", "Returns are possible within 30 days.", Supported),
+            ("The river is 13.29 km long.", "The river is about 13 km long.", Inferred),
+            ("The shop opens before noon.", "The shop opens after noon.", Contradicted),
+            ("The minimum order is ten boxes.", "The maximum order is ten boxes.", Contradicted),
+            ("Water damage is not covered.", "Water damage is covered.", Contradicted),
+            ("The plan has unlimited users.", "The plan has limited users.", Contradicted),
+            ("It accepts no more than 100 requests.", "It accepts 100 requests.", Supported),
+            (
+                "Plain keys have limits. Enterprise keys have no rate limit.",
+                "Enterprise keys have limits.",
+                Contradicted,
+            ),
+            (
+                "The telescope was launched by NASA in 2009.",
+                "The telescope was launched by the European Space Agency.",
+                Unsupported,
+            ),
+        ],
+    );
+}
+
+#[test]
+fn portuguese_claims() {
+    check(
+        Language::Pt,
+        &[
+            ("O frete de devolução é pago pela loja.", "A loja paga o frete da devolução.", Supported),
+            ("A ponte tem 13,29 quilômetros.", "A ponte tem mais de 13 quilômetros.", Inferred),
+            ("A ponte foi inaugurada em 1974.", "A ponte foi inaugurada em 1984.", Contradicted),
+            ("Produtos usados não podem ser devolvidos.", "Produtos usados podem ser devolvidos.", Contradicted),
+            ("O evento custa R$ 1.500,00.", "O evento custa mil e quinhentos reais.", Supported),
+            ("A loja abre antes do almoço.", "A empresa foi fundada em Curitiba.", Unsupported),
+            ("O plano inclui usuários ilimitados.", "O plano tem usuários limitados.", Contradicted),
+            ("O pedido mínimo é de dez caixas.", "O pedido máximo é de dez caixas.", Contradicted),
+        ],
+    );
+}
+
+#[test]
+fn chinese_claims() {
+    check(
+        Language::Zh,
+        &[
+            ("读者凭借书证最多可借阅10本书，借期为30天。", "借期为三十天。", Supported),
+            ("读者凭借书证最多可借阅10本书，借期为30天。", "借期为60天。", Contradicted),
+            ("试用期员工不享受年假。", "试用期员工享受年假。", Contradicted),
+            ("该手机支持67瓦有线快充，不支持无线充电。", "该手机支持无线充电。", Contradicted),
+            ("图书馆周一至周五晚上9点关门，周末下午6点关门。", "图书馆周末晚上9点关门。", Contradicted),
+            ("退款在5个工作日内到账。", "公司总部设在上海浦东新区。", Unsupported),
+        ],
+    );
+}
+
+#[test]
+fn the_nearest_evidence_is_named() {
+    let texts = ["Nothing here.", "First. The fee is 5 dollars. Last."];
+    let reading = weigh("The fee is 5 dollars.", &texts, Language::En);
+    assert_eq!(reading.best, Some((1, "The fee is 5 dollars.".to_owned())));
+    assert!((reading.coverage - 1.0).abs() < 1e-9);
+    let reading = weigh("The fee is 6 dollars.", &texts, Language::En);
+    assert_eq!(reading.why, "says 5, not 6");
+    assert_eq!(reading.best, Some((1, "The fee is 5 dollars.".to_owned())));
+}
+
+#[test]
+fn words_that_stand_far_apart_are_not_evidence() {
+    let context = "The museum has a garden. It rains often here. Dogs like walks. Nobody knows why. Tickets are sold online for students.";
+    assert_eq!(weigh("Dogs buy tickets for the rainy garden.", &[context], Language::En).verdict, Unsupported);
+    // Nor are two texts one.
+    assert_eq!(
+        weigh(
+            "The museum garden sells tickets online.",
+            &["The museum has a garden.", "Cars are washed online."],
+            Language::En
+        )
+        .verdict,
+        Unsupported
+    );
+}
+
+#[test]
+fn nothing_is_never_supported() {
+    for (claim, evidence) in
+        [("", vec!["x"]), ("The fee is 5.", vec![]), ("The fee is 5.", vec![""]), ("…!", vec!["…!"])]
+    {
+        for language in [Language::En, Language::Pt, Language::Zh] {
+            let reading = weigh(claim, &evidence, language);
+            assert_eq!((reading.verdict, reading.best), (Unsupported, None), "{claim:?} {evidence:?}");
+            assert_eq!(reading.coverage.to_bits(), 0.0f64.to_bits());
+        }
+    }
+}
+
+#[test]
+fn words_without_content_claim_nothing() {
+    assert_eq!(weigh("it is", &["it is"], Language::En).verdict, Unsupported);
+}
+
+#[test]
+fn every_text_states_itself_unless_it_contradicts_itself() {
+    for (language, text) in [
+        (Language::En, "The quick brown fox did not jump over the 3 lazy dogs of Mr. Smith."),
+        (Language::Pt, "A raposa não pulou sobre os 3 cachorros do Sr. Silva."),
+        (Language::Zh, "这只狐狸没有跳过三只懒狗。"),
+    ] {
+        let reading = weigh(text, &[text], language);
+        assert_eq!(reading.verdict, Supported, "{reading:?}");
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn coverage_is_a_share_and_weighing_is_deterministic(claim in ".{0,80}", evidence in ".{0,120}") {
+        for language in [Language::En, Language::Pt, Language::Zh] {
+            let one = weigh(&claim, &[&evidence], language);
+            proptest::prop_assert!((0.0..=1.0).contains(&one.coverage));
+            proptest::prop_assert_eq!(one, weigh(&claim, &[&evidence], language));
+        }
+    }
+}
