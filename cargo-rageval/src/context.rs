@@ -13,7 +13,7 @@ use rageval_runner::load;
 pub(crate) struct Context {
     /// The command line, with `rageval` as its second word, as cargo passes it.
     pub(crate) arguments: Vec<OsString>,
-    /// The folder of `thresholds.yaml`, found upward from where the command runs; that folder itself where there is none.
+    /// The folder of `thresholds.yaml`, found upward from where the command runs; empty where that is this folder, or there is none.
     pub(crate) root: PathBuf,
     /// The folder of run folders: `RAGEVAL_RUNS`, else below the target folder.
     pub(crate) runs: PathBuf,
@@ -28,7 +28,9 @@ impl Context {
             arguments.insert(1.min(arguments.len()), "rageval".into());
         }
         let here = env::current_dir().unwrap_or_default();
-        let root = load::find(&here).and_then(|file| file.parent().map(Path::to_owned)).unwrap_or(here);
+        let root = load::find(&here).and_then(|file| file.parent().map(Path::to_owned));
+        // Files are named as a person would from here, so the folder itself has no name.
+        let root = root.filter(|root| *root != here).unwrap_or_default();
         let folder = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(|value| root.join(value));
         let runs = folder("RAGEVAL_RUNS").unwrap_or_else(|| {
             let target = folder("CARGO_TARGET_DIR").unwrap_or_else(|| root.join("target"));

@@ -59,7 +59,7 @@ fn an_error_is_one_unmeasured_case() {
 fn more_blocked_calls_than_workers_still_end() {
     let mut cases = String::new();
     for i in 0..20 {
-        let _ = write!(cases, "- {{id: b{i}, query: \"{i} [block]\", relevant_doc_ids: [fee]}}\n");
+        let _ = writeln!(cases, "- {{id: b{i}, query: \"{i} [block]\", relevant_doc_ids: [fee]}}");
     }
     cases.push_str("- {id: last, query: \"z [found: fee]\", relevant_doc_ids: [fee]}\n");
     let rules = RECALL.replace("timeout: 2s", "timeout: 300ms, max_in_flight: 4");

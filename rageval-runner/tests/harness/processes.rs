@@ -116,7 +116,7 @@ fn the_limit_on_calls_holds_across_processes() {
     let rules = RECALL.replace("timeout: 2s", "timeout: 20s, max_in_flight: 1");
     let mut cases = String::new();
     for i in 0..6 {
-        let _ = write!(cases, "- {{id: c{i}, query: \"{i} [wait: 100] [found: fee]\", relevant_doc_ids: [fee]}}\n");
+        let _ = writeln!(cases, "- {{id: c{i}, query: \"{i} [wait: 100] [found: fee]\", relevant_doc_ids: [fee]}}");
     }
     let project = Project::new(&rules, &cases);
     let started = std::time::Instant::now();
