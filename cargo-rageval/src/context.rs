@@ -4,6 +4,7 @@ use std::{
     env,
     ffi::OsString,
     path::{Path, PathBuf},
+    process::{Command, Stdio},
 };
 
 use rageval_runner::load;
@@ -17,6 +18,19 @@ pub(crate) struct Context {
     pub(crate) root: PathBuf,
     /// The folder of run folders: `RAGEVAL_RUNS`, else below the target folder.
     pub(crate) runs: PathBuf,
+}
+
+/// The target folder as cargo knows it: of the workspace, or configured. `None` outside a Rust project.
+fn target_folder(root: &Path) -> Option<PathBuf> {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(["metadata", "--no-deps", "--offline", "--format-version", "1"]);
+    if !root.as_os_str().is_empty() {
+        command.current_dir(root);
+    }
+    let output = command.stderr(Stdio::null()).output().ok().filter(|output| output.status.success())?;
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).ok()?;
+    Some(PathBuf::from(metadata["target_directory"].as_str()?))
 }
 
 impl Context {
@@ -33,8 +47,8 @@ impl Context {
         let root = root.filter(|root| *root != here).unwrap_or_default();
         let folder = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(|value| root.join(value));
         let runs = folder("RAGEVAL_RUNS").unwrap_or_else(|| {
-            let target = folder("CARGO_TARGET_DIR").unwrap_or_else(|| root.join("target"));
-            target.join("rageval").join("runs")
+            let target = folder("CARGO_TARGET_DIR").or_else(|| target_folder(&root));
+            target.unwrap_or_else(|| root.join("target")).join("rageval").join("runs")
         });
         Self { arguments, root, runs }
     }

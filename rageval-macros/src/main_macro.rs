@@ -43,6 +43,12 @@ pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
     let system = system.map(|system| quote!(.system(#system)));
     let metrics = metrics.into_iter().flat_map(|list| list.elems).map(|metric| quote!(.metric(&#metric)));
     Ok(quote! {
+        // Compiled only where libtest's own harness took the place of ours: that would run no case, and be green.
+        #[test]
+        fn set_harness_to_false() {
+            panic!("the gate did not run: write `harness = false` under its [[test]] in Cargo.toml");
+        }
+
         fn main() -> ::std::process::ExitCode {
             ::rageval_runner::Suite::new(::rageval_runner::location!()) #system #(#metrics)* .run()
         }

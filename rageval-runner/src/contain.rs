@@ -1,14 +1,27 @@
 //! Panics of user code, kept off the screen and turned into messages.
 
 use std::{
+    any::Any,
     cell::{Cell, RefCell},
-    panic,
+    panic::{self, AssertUnwindSafe},
     sync::Once,
 };
 
 thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };
     static MESSAGE: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Runs user code; a panic comes back as its message and place, without the default trace on the screen.
+pub(crate) fn contained<T>(code: impl FnOnce() -> T) -> Result<T, String> {
+    let _quiet = quietly();
+    panic::catch_unwind(AssertUnwindSafe(code)).map_err(|panic| take_message().unwrap_or_else(|| said(panic.as_ref())))
+}
+
+/// What a panic said; one whose payload is no text is said to have no message.
+pub(crate) fn said(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without a message".to_owned())
 }
 
 /// While it lives, a panic of this thread prints nothing and its message is kept for [`take_message`].
@@ -26,15 +39,10 @@ pub(crate) fn quietly() -> Quiet {
                 loud(info);
                 return;
             }
-            let said = info
-                .payload()
-                .downcast_ref::<&str>()
-                .map(|text| (*text).to_owned())
-                .or_else(|| info.payload().downcast_ref::<String>().cloned())
-                .unwrap_or_else(|| "a panic without a message".to_owned());
+            let text = said(info.payload());
             let message = match info.location() {
-                Some(place) => format!("{said} (at {}:{})", place.file(), place.line()),
-                None => said,
+                Some(place) => format!("{text} (at {}:{})", place.file(), place.line()),
+                None => text,
             };
             MESSAGE.set(Some(message));
         }));
@@ -44,7 +52,7 @@ pub(crate) fn quietly() -> Quiet {
 }
 
 /// The message of the last quiet panic of this thread, with its place.
-pub(crate) fn take_message() -> Option<String> {
+fn take_message() -> Option<String> {
     MESSAGE.take()
 }
 

@@ -4,15 +4,14 @@
 //! system that blocks, spins or panics costs its own case and no other. Whatever happens, a case ends as a [`Record`].
 
 use std::{
-    any::Any,
     collections::BTreeMap,
-    panic::{AssertUnwindSafe, catch_unwind},
+    panic::AssertUnwindSafe,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use crate::{
-    contain,
+    contain::{self, contained},
     gate::rule::Rules,
     judge::Judge,
     metric::{Input, Metric, Params, Step, finish},
@@ -193,7 +192,7 @@ impl Evaluation {
             }
             Ok(Err(panic)) => Reply::Failed {
                 ending: Ending::Provider,
-                why: format!("the judge panicked: {}", payload(panic.as_ref())),
+                why: format!("the judge panicked: {}", contain::said(panic.as_ref())),
             },
             Ok(Ok(reply)) => reply,
         }
@@ -209,24 +208,8 @@ fn params_for(rules: &Rules, case: &GoldenCase, key: &MetricKey) -> Params {
     }
 }
 
-/// Runs user code; a panic comes back as its message, without the default trace on the screen.
-fn contained<T>(code: impl FnOnce() -> T) -> Result<T, String> {
-    let _quiet = contain::quietly();
-    catch_unwind(AssertUnwindSafe(code))
-        .map_err(|panic| contain::take_message().unwrap_or_else(|| payload(panic.as_ref())))
-}
-
 fn panicked(message: &str) -> Outcome {
     Outcome::unmeasured("metric panicked", message)
-}
-
-/// What a panic said.
-fn payload(panic: &(dyn Any + Send)) -> String {
-    panic
-        .downcast_ref::<&str>()
-        .map(|text| (*text).to_owned())
-        .or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a panic without a message".to_owned())
 }
 
 fn seconds(duration: Duration) -> String {

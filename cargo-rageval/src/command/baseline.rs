@@ -9,7 +9,10 @@ use clap::{Args, Subcommand};
 use rageval_runner::{
     load,
     metric::METRICS,
-    model::{CaseId, MetricKey, run::LoweredScores},
+    model::{
+        CaseId, MetricKey,
+        run::{LoweredScores, Run},
+    },
     store::{
         baseline::{self, Difference, ScoreChange},
         runs,
@@ -60,11 +63,33 @@ pub(crate) fn run(baseline: &Baseline, context: &Context) -> Result<Ending, Fail
     }
 }
 
-/// The baseline file that the policy names; a policy that cannot be read here (it may name metrics of the test binary) says nothing.
-fn named_baseline(context: &Context) -> PathBuf {
-    let policy = load::policy(&context.root.join(load::FILE_NAME), METRICS).ok();
+/// The baseline file that the policy names, after a check that the run is of these cases and this system.
+///
+/// A policy or cases that cannot be read here (they may name metrics of the test binary) say nothing.
+fn named_baseline(context: &Context, run: &Run, from: &Path) -> Result<PathBuf, Failure> {
+    let file = context.root.join(load::FILE_NAME);
+    if !file.is_file() {
+        return Err(Failure::Input(
+            "there is no thresholds.yaml here or above; say where the baseline goes: --to FILE".to_owned(),
+        ));
+    }
+    let policy = load::policy(&file, METRICS).ok();
+    if let Some(policy) = &policy {
+        let other = match load::cases(policy, METRICS) {
+            Ok(set) if set.digest() != run.manifest.golden_set.digest => Some("golden cases"),
+            _ if policy.system.kind.as_str() != run.manifest.system.kind => Some("kind of system"),
+            _ => None,
+        };
+        if let Some(what) = other {
+            let why = format!(
+                "{}: it is a run of another {what} than stands here; run the gate again, or name its run",
+                from.display()
+            );
+            return Err(Failure::Input(why));
+        }
+    }
     let named = policy.and_then(|policy| policy.rules.regression.map(|regression| regression.baseline));
-    context.root.join(named.as_deref().unwrap_or("baselines/main.json"))
+    Ok(context.root.join(named.as_deref().unwrap_or("baselines/main.json")))
 }
 
 fn run_accept(accept: &Accept, context: &Context) -> Result<Ending, Failure> {
@@ -74,8 +99,11 @@ fn run_accept(accept: &Accept, context: &Context) -> Result<Ending, Failure> {
         let why = format!("{}: no run yet; run the gate first: cargo test --test rag_regression", from.display());
         return Err(Failure::Input(why));
     }
-    let to = accept.to.clone().unwrap_or_else(|| named_baseline(context));
     let run = runs::read(&from).map_err(|error| input(&error))?;
+    let to = match &accept.to {
+        Some(to) => to.clone(),
+        None => named_baseline(context, &run, &from)?,
+    };
     let earlier = baseline::read_if_present(&to).map_err(|error| input(&error))?;
     let mut accepted =
         baseline::from_run(&run).map_err(|refused| Failure::Input(format!("{}: {refused}", from.display())))?;
@@ -93,7 +121,9 @@ fn run_accept(accept: &Accept, context: &Context) -> Result<Ending, Failure> {
     baseline::write(&to, &accepted.baseline, &accepted.texts).map_err(|error| input(&error))?;
 
     let mut out = io::stdout().lock();
-    writeln!(out, "{}: {} accepted", to.display(), count(accepted.baseline.cases.len(), "case"))?;
+    let (cases, run) = (count(accepted.baseline.cases.len(), "case"), &run.manifest);
+    let revision = run.git_revision.as_deref().map(|revision| format!(" at {revision:.12}")).unwrap_or_default();
+    writeln!(out, "{}: {cases} accepted, from run {}{revision}", to.display(), run.run_id)?;
     match &difference {
         None => writeln!(out, "the first baseline here")?,
         Some(difference) if difference.is_empty() => writeln!(out, "no case and no score differs")?,

@@ -21,7 +21,7 @@ enum Cargo {
 
 /// The quality gate of a retrieval-augmented generation system.
 #[derive(Debug, clap::Args)]
-#[command(version, after_help = "The gate itself is `cargo test --test rag_regression`.")]
+#[command(name = "cargo-rageval", version, after_help = "The gate itself is `cargo test --test rag_regression`.")]
 struct Rageval {
     #[command(subcommand)]
     command: Command,

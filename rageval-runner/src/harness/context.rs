@@ -59,8 +59,11 @@ impl Context {
             return if runs.is_absolute() { runs.clone() } else { root.join(runs) };
         }
         let executable = self.executable.as_deref().unwrap_or(root);
-        // Cargo marks its target folder with this file.
-        let target = executable.ancestors().skip(1).find(|folder| folder.join("CACHEDIR.TAG").is_file());
+        // Cargo marks its target folder with this file, unless the folder was there before; the binary then stands in
+        // <target>/<profile>/deps.
+        let marked = executable.ancestors().skip(1).find(|folder| folder.join("CACHEDIR.TAG").is_file());
+        let by_place = || executable.parent().filter(|deps| deps.ends_with("deps"))?.parent()?.parent();
+        let target = marked.or_else(by_place);
         target.map_or_else(|| root.join("target"), Path::to_owned).join("rageval").join("runs")
     }
 }

@@ -247,6 +247,8 @@ impl Session {
     pub(super) fn keep(&self, decision: Decision) -> Result<(), StoreError> {
         if matches!(self.records, Shared::Folder(_)) {
             self.folder.write_decision(&decision)?;
+            // A run of single cases is the latest too: an older one must not be accepted in its place.
+            self.folder.name_latest()?;
         }
         self.decisions.lock().unwrap_or_else(PoisonError::into_inner).insert(decision.trial.clone(), decision);
         Ok(())

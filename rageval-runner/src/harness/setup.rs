@@ -65,6 +65,14 @@ pub(super) fn package_folder(location: Location, context: &Context) -> PathBuf {
     context.manifest_dir.clone().unwrap_or_else(|| PathBuf::from(location.manifest_dir))
 }
 
+/// A name that two metrics have: the rules would hold for one of them, and nobody could tell which.
+pub(super) fn named_twice<'m>(metrics: &[&'m dyn Metric]) -> Option<&'m str> {
+    let repeated = |(i, metric): (usize, &&'m dyn Metric)| {
+        metrics[..i].iter().any(|other| other.name() == metric.name()).then(|| metric.name())
+    };
+    metrics.iter().enumerate().find_map(repeated)
+}
+
 /// Reads the policy, and the cases: all of them, or the one file in which `--exact` can be satisfied.
 pub(super) fn files(package: &Path, metrics: &[&dyn Metric], flags: &Flags) -> Result<Files, String> {
     let file = load::find(package).ok_or_else(|| {
@@ -183,7 +191,7 @@ pub(super) fn open_system(files: &Files, function: Option<Arc<dyn RagSystem>>) -
         (SystemKind::Http(_) | SystemKind::Command(_) | SystemKind::Recorded(_), None) => {
             system::open(spec, &files.policy.root, &Context::variable, &files.set)
                 .map(Arc::from)
-                .map_err(|error| Problem::everything(format!("{place}: {error}")))
+                .map_err(|error| Problem::everything(error.to_string()))
         }
     }
 }

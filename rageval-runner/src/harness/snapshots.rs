@@ -139,8 +139,12 @@ impl Snapshots {
 
     /// Why a difference is red; `None` when `fail_on` lets it pass.
     fn red(&self, stored: &Snapshot, new: &Snapshot) -> Option<String> {
+        let unseen = unseen(&stored.body, &new.body);
         match self.fail_on {
             FailOn::Never => None,
+            FailOn::Any | FailOn::Worse if !unseen.is_empty() => {
+                Some(format!("verdicts of {} have not been reviewed yet", unseen.join(", ")))
+            }
             FailOn::Any => Some("the verdicts changed".to_owned()),
             FailOn::Worse if stored.digest == new.digest => {
                 Some("the same answer, contexts and judge now get other verdicts".to_owned())
@@ -282,6 +286,12 @@ fn is_of_a_body(line: &str) -> bool {
 fn share_of(standing: &str) -> Option<(usize, usize)> {
     let (k, n) = standing.split_once(" of ")?;
     Some((k.parse().ok()?, n.parse().ok()?))
+}
+
+/// Metrics that the stored verdicts do not hold.
+fn unseen<'a>(old: &str, new: &'a str) -> Vec<&'a str> {
+    let old = Standing::of_all(old);
+    Standing::of_all(new).into_keys().filter(|key| !old.contains_key(key)).collect()
 }
 
 /// Why a changed answer's verdicts are worse: a lower share, or a claim newly unsupported or contradicted.

@@ -54,6 +54,10 @@ pub(super) fn run(
 ) -> ExitCode {
     let package = setup::package_folder(location, &context);
     let known: Vec<&dyn Metric> = metrics.iter().map(|metric| *metric as &dyn Metric).collect();
+    if let Some(twice) = setup::named_twice(&known) {
+        eprintln!("Error: two metrics are called `{twice}`; rename your own");
+        return ExitCode::from(RED);
+    }
     let files = match setup::files(&package, &known, flags) {
         Ok(files) => files,
         // Red under any filter, and for a listing: a runner that lists nothing would run nothing, and that is green.

@@ -198,6 +198,9 @@ fn notices(session: &Session) -> Vec<String> {
         0 => {}
         n => notices.push(format!("insta's update switch rewrote the snapshot{} of {n} case{}", plural(n), plural(n))),
     }
+    if !policy.rules.slices.by.is_empty() && session.gates.iter().all(|gate| gate.slice.is_none()) {
+        notices.push("`slices` gates nothing: no metric has a rule over the set".to_owned());
+    }
     if let Some(shard) = &session.context.shard {
         let gates = session.gates.len();
         notices

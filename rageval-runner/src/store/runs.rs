@@ -120,11 +120,21 @@ impl RunFolder {
         Ok(path)
     }
 
-    /// Names this run the latest, of its target and of all, and removes the oldest folders beyond the last 20 of its target.
+    /// Names this run the latest, of its target and of all.
+    pub fn name_latest(&self) -> Result<(), StoreError> {
+        let of_all = self.runs.join("latest");
+        let name = format!("{}/{}", self.target, self.id);
+        if fs::read_to_string(&of_all).is_ok_and(|named| named == name) {
+            return Ok(());
+        }
+        write_atomically(&self.runs.join(&self.target).join("latest"), self.id.as_bytes())?;
+        write_atomically(&of_all, name.as_bytes())
+    }
+
+    /// Names this run the latest, and removes the oldest folders beyond the last 20 of its target.
     pub fn finish(&self) -> Result<(), StoreError> {
+        self.name_latest()?;
         let target = self.runs.join(&self.target);
-        write_atomically(&target.join("latest"), self.id.as_bytes())?;
-        write_atomically(&self.runs.join("latest"), format!("{}/{}", self.target, self.id).as_bytes())?;
         let mut folders: Vec<(SystemTime, PathBuf)> = fs::read_dir(&target)
             .map_err(StoreError::io(&target))?
             .filter_map(Result::ok)

@@ -1,13 +1,13 @@
 //! System kind `function`: a Rust function or closure, async or plain.
 
-use std::{any::Any, future::Future, sync::Arc};
+use std::{future::Future, sync::Arc};
 
 use super::{
     Asked, BoxFuture, Latency, Question, RagSystem, cause,
     excerpt::{self, excerpt},
 };
 use crate::{
-    Error,
+    Error, contain,
     model::{Answer, Unmeasured},
 };
 
@@ -47,6 +47,7 @@ pub fn from_fn<Kind>(function: impl IntoSystem<Kind>) -> Box<dyn RagSystem> {
     message = "`{Self}` can't be the system under test",
     label = "not a function from a question to an answer",
     note = "write `async fn answer(query: String) -> rageval_runner::Result<rageval_runner::Answer>`, or the same without `async`",
+    note = "the value of the result is an `Answer` or a text; its error is any `std::error::Error + Send + Sync`, or a text",
     note = "`rageval_runner::system::Question` in place of `String` gives also the case's id, language and metadata",
     note = "the future must be `Send`; a closure needs the type of its argument written out, as in `|query: String|`"
 )]
@@ -149,11 +150,9 @@ impl RagSystem for PlainFn {
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Result<Asked, Unmeasured>> {
         let (function, question) = (Arc::clone(&self.0), question.clone());
         Box::pin(async move {
-            match tokio::task::spawn_blocking(move || function(question)).await {
-                Ok(reply) => reply,
-                Err(ended) if ended.is_panic() => {
-                    Err(Unmeasured::new(cause::PANIC, panic_message(ended.into_panic().as_ref())))
-                }
+            match tokio::task::spawn_blocking(move || contain::contained(|| function(question))).await {
+                Ok(Ok(reply)) => reply,
+                Ok(Err(panic)) => Err(Unmeasured::new(cause::PANIC, excerpt(&panic, excerpt::ERROR))),
                 Err(_) => Err(Unmeasured::new(cause::ERROR, "the run ended before the function was called")),
             }
         })
@@ -168,12 +167,6 @@ fn finish<A: Into<Answer>, E: Into<Error>>(reply: Result<A, E>) -> Result<Asked,
             Err(Unmeasured::new(cause::ERROR, excerpt(&excerpt::chain(error.as_ref()), excerpt::ERROR)))
         }
     }
-}
-
-/// What a panic said, shortened; a payload that is no text is said to be none.
-pub fn panic_message(payload: &(dyn Any + Send)) -> String {
-    let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    text.map_or_else(|| "a panic without a message".to_owned(), |text| excerpt(text, excerpt::ERROR))
 }
 
 #[cfg(test)]
@@ -243,11 +236,14 @@ mod tests {
         fn panics(_: String) -> crate::Result<Answer> {
             panic!("index {} is gone", 7)
         }
-        assert_eq!(ask(panics), Err((cause::PANIC.to_owned(), "index 7 is gone".to_owned())));
+        let said = |asked: Result<String, (String, String)>| asked.expect_err("a fault");
+        let (found, why) = said(ask(panics));
+        assert_eq!(found, cause::PANIC);
+        assert!(why.starts_with("index 7 is gone (at ") && why.contains("function.rs:"), "{why}");
         fn odd(_: String) -> crate::Result<Answer> {
             std::panic::panic_any(7_u8)
         }
-        assert_eq!(ask(odd), Err((cause::PANIC.to_owned(), "a panic without a message".to_owned())));
+        assert!(said(ask(odd)).1.starts_with("a panic without a message (at "), "{:?}", ask(odd));
     }
 
     #[test]

@@ -147,7 +147,8 @@ impl RecordedSystem {
 
 /// The id and what was recorded under it, or problems that start with `: ` or with a column.
 fn read_line(line: &str) -> Result<(String, Said), Vec<String>> {
-    let object = Object::parse(line).map_err(|error| vec![format!(":{}: {}", error.column, error.why)])?;
+    let object =
+        Object::parse(line).map_err(|error| vec![format!(":{}: not a JSON object: {}", error.column, error.why)])?;
     let (id, mut problems) = match object.id() {
         Ok(Some(id)) => (Some(id), Vec::new()),
         Ok(None) => (None, vec!["no `id`".to_owned()]),

@@ -121,12 +121,14 @@ fn listed_documents(case: &GoldenCase) -> String {
 }
 
 fn fault_lines(findings: &CaseFindings) -> Vec<String> {
+    // What to do often stands at the end of the cause, so a few of them are shown whole.
+    let most = if findings.faults.len() <= 2 { 3 } else { 1 };
     findings
         .faults
         .iter()
-        .map(|(metric, fault)| {
+        .flat_map(|(metric, fault)| {
             let of = metric.as_ref().map(|metric| format!("{metric}: ")).unwrap_or_default();
-            line("unmeasured", &format!("{of}{}: {}", fault.cause, fault.why))
+            lines_of("unmeasured", &format!("{of}{}: {}", fault.cause, fault.why), most)
         })
         .collect()
 }

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use unicode_width::UnicodeWidthStr as _;
+
 use super::{
     case::bar_text,
-    text::{COLUMNS, LABEL, line, listed, shortened, whole_line},
+    text::{COLUMNS, LABEL, line, listed, shortened, visible, whole_line},
 };
 use crate::{
     gate::{
@@ -190,7 +192,12 @@ fn worst(red: &[(&GoldenCase, CaseFindings)]) -> Vec<String> {
     worst
         .into_iter()
         .take(MOST_WORST)
-        .map(|(_, case, broken)| format!("{}: {}  {}", case.id, bar_text(broken), case.place))
+        .map(|(_, case, broken)| {
+            // The place stays whole; what stands before it may be cut.
+            let place = visible(&case.place.to_string());
+            let room = (COLUMNS - LABEL).saturating_sub(place.width() + 2);
+            format!("{}  {place}", shortened(&format!("{}: {}", case.id, bar_text(broken)), room))
+        })
         .collect()
 }
 
