@@ -38,6 +38,11 @@ pub const METRICS: &[&dyn Metric] = &[
     // Text.
     &lexical::ExactMatch,
     &lexical::TokenF1,
+    &lexical::Rouge::One,
+    &lexical::Rouge::Two,
+    &lexical::Rouge::L,
+    &lexical::Bleu,
+    &lexical::Chrf,
     &lexical::Contains,
     &lexical::RegexMatch,
     &lexical::Citation,

@@ -299,7 +299,16 @@ proptest! {
 
     #[test]
     fn an_answer_equal_to_its_reference_is_exactly_1(answer in "[a-z]{1,8}( [a-z]{1,8}){0,6}") {
-        for metric in [&lexical::ExactMatch as &'static dyn Metric, &lexical::TokenF1, &answer_correctness::AnswerCorrectness] {
+        for metric in [
+            &lexical::ExactMatch as &'static dyn Metric,
+            &lexical::TokenF1,
+            &lexical::Rouge::One,
+            &lexical::Rouge::Two,
+            &lexical::Rouge::L,
+            &lexical::Bleu,
+            &lexical::Chrf,
+            &answer_correctness::AnswerCorrectness,
+        ] {
             let (outcome, asked) = Try::of(metric).answer(&answer).references(&[&answer]).run();
             prop_assert_eq!((outcome.score(), asked), (Some(UnitInterval::ONE), 0));
         }
