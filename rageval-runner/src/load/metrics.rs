@@ -4,12 +4,13 @@ use regex::Regex;
 use serde_json::Value;
 
 use crate::{
-    metric::{Cutoff, Metric, Param, ParamKind},
+    metric::{Cutoff, Metric, Param, ParamKind, lexical::json_schema::Schema},
     model::{MetricKey, MetricKeyError},
 };
 
 use super::{
     diagnostic::quoted,
+    http::number,
     node::{Kind, Node},
     read::Reader,
     source::Span,
@@ -93,6 +94,32 @@ pub(crate) fn param(reader: &mut Reader<'_>, node: &Node<'_>, param: &Param) -> 
             let words: Vec<_> = words.iter().map(|word| (*word, *word)).collect();
             reader.one_of(node, &what, &words).map(|word| Value::String(word.to_owned()))
         }
+        ParamKind::JsonSchema => {
+            let faults = reader.problems.len();
+            let schema = json(reader, node);
+            if reader.problems.len() > faults {
+                return None;
+            }
+            match Schema::compile(&schema) {
+                Ok(_) => Some(schema),
+                Err(why) => {
+                    reader.report(&node.span, format!("{what} {why}"));
+                    None
+                }
+            }
+        }
+    }
+}
+
+/// Any value, as JSON.
+fn json(reader: &mut Reader<'_>, node: &Node<'_>) -> Value {
+    match &node.kind {
+        Kind::Null => Value::Null,
+        Kind::Bool(yes) => Value::Bool(*yes),
+        Kind::Number(text) => number(reader, text, &node.span),
+        Kind::Text(text) => Value::String(text.to_string()),
+        Kind::List(items) => Value::Array(items.iter().map(|item| json(reader, item)).collect()),
+        Kind::Map(entries) => entries.iter().map(|entry| (entry.key.to_string(), json(reader, &entry.value))).collect(),
     }
 }
 

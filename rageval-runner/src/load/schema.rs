@@ -173,6 +173,7 @@ fn metric_rule(metric: &dyn Metric) -> Value {
             }
             ParamKind::Regex => json!({"type": "string", "format": "regex"}),
             ParamKind::OneOf(words) => json!({"enum": words}),
+            ParamKind::JsonSchema => json!({"type": ["object", "boolean"]}),
         };
         schema["description"] = json!(param.about);
         rules["properties"][param.name] = schema;

@@ -46,6 +46,7 @@ pub const METRICS: &[&dyn Metric] = &[
     &lexical::Contains,
     &lexical::RegexMatch,
     &lexical::Citation,
+    &lexical::JsonSchema,
     // Quantities.
     &quantity::Length,
     &quantity::Latency,
@@ -130,6 +131,8 @@ pub enum ParamKind {
     Regex,
     /// One of these words.
     OneOf(&'static [&'static str]),
+    /// A JSON schema that can be used.
+    JsonSchema,
 }
 
 /// One parameter that a metric takes in `thresholds.yaml` or in a case's `thresholds`.

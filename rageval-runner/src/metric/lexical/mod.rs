@@ -7,6 +7,7 @@ pub mod bleu;
 pub mod chrf;
 pub mod citation;
 pub mod contains;
+pub mod json_schema;
 mod ngram;
 pub mod pattern;
 pub mod reference;
@@ -16,6 +17,7 @@ pub use bleu::Bleu;
 pub use chrf::Chrf;
 pub use citation::Citation;
 pub use contains::Contains;
+pub use json_schema::JsonSchema;
 pub use pattern::RegexMatch;
 pub use reference::{ExactMatch, TokenF1};
 pub use rouge::Rouge;
@@ -68,8 +70,19 @@ mod tests {
         assert_eq!(detail.k_of_n, Some((2, 3)));
     }
 
-    const BLANKS: [&dyn Metric; 10] =
-        [&ExactMatch, &TokenF1, &Rouge::One, &Rouge::Two, &Rouge::L, &Bleu, &Chrf, &Contains, &RegexMatch, &Citation];
+    const BLANKS: [&dyn Metric; 11] = [
+        &ExactMatch,
+        &TokenF1,
+        &Rouge::One,
+        &Rouge::Two,
+        &Rouge::L,
+        &Bleu,
+        &Chrf,
+        &Contains,
+        &RegexMatch,
+        &Citation,
+        &JsonSchema,
+    ];
 
     #[test]
     fn a_blank_answer_never_passes_by_what_it_does_not_say() {
