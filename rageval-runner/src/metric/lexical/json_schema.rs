@@ -88,11 +88,9 @@ impl Schema {
         compiler.use_loader(Box::new(NothingElse));
         compiler.enable_format_assertions();
         let mut schemas = Schemas::new();
-        let compiled = compiler
-            .add_resource(PLACE, schema.clone())
-            .and_then(|()| compiler.compile(PLACE, &mut schemas))
-            .map_err(|error| format!("is no JSON schema that can be used: {}", explained(&error)));
-        Ok(Self { index: compiled?, schemas })
+        compiler.add_resource(PLACE, schema.clone()).map_err(unusable)?;
+        let index = compiler.compile(PLACE, &mut schemas).map_err(unusable)?;
+        Ok(Self { schemas, index })
     }
 
     /// What does not fit, in one line; `None` when all does.
@@ -114,12 +112,14 @@ impl UrlLoader for NothingElse {
     }
 }
 
-fn explained(error: &CompileError) -> String {
-    match error {
+#[expect(clippy::needless_pass_by_value, reason = "the form that `map_err` takes")]
+fn unusable(error: CompileError) -> String {
+    let why = match &error {
         CompileError::ValidationError { src, .. } => in_one_line(&src.to_string()),
         CompileError::LoadUrlError { src, .. } => src.to_string(),
         other => shortened(&other.to_string().replace(PLACE, "")),
-    }
+    };
+    format!("is no JSON schema that can be used: {why}")
 }
 
 /// What an error of validation says at its places; its first line only repeats that there is one.
