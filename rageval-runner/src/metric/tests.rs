@@ -327,7 +327,7 @@ fn slip() -> impl Strategy<Value = Value> {
 #[test]
 fn replies_of_nearly_the_right_form_are_often_scored() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
-    let strategy = prop::collection::vec(nearly_right(), 8);
+    let strategy = prop::collection::vec(nearly_right(), 4);
     let drawn: Vec<_> = (0..40).map(|_| strategy.new_tree(&mut runner).expect("a tree").current()).collect();
     for metric in judged() {
         let is_scored = |replies: &&Vec<Value>| well_fed(metric).replies(replies).run().0.score().is_some();
@@ -341,7 +341,7 @@ proptest! {
 
     #[test]
     fn whatever_the_judge_says_a_score_lies_between_0_and_1_or_there_is_none(
-        replies in prop::collection::vec(prop_oneof![2 => nearly_right(), 1 => any_json()], 8),
+        replies in prop::collection::vec(prop_oneof![2 => nearly_right(), 1 => any_json()], 4),
     ) {
         for metric in judged() {
             let (outcome, asked) = well_fed(metric).replies(&replies).run();
