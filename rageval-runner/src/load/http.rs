@@ -144,7 +144,8 @@ fn template(reader: &mut Reader<'_>, node: &Node<'_>, names: &mut BTreeSet<Strin
     }
 }
 
-fn number(reader: &mut Reader<'_>, text: &str, span: &Span) -> Value {
+/// A number as JSON has it; one that JSON does not have is reported.
+pub(crate) fn number(reader: &mut Reader<'_>, text: &str, span: &Span) -> Value {
     if let Ok(number) = serde_json::from_str::<serde_json::Number>(text) {
         return Value::Number(number);
     }

@@ -4,12 +4,13 @@ use regex::Regex;
 use serde_json::Value;
 
 use crate::{
-    metric::{Cutoff, Metric, Param, ParamKind},
+    metric::{Cutoff, Metric, Param, ParamKind, lexical::json_schema::Schema},
     model::{MetricKey, MetricKeyError},
 };
 
 use super::{
     diagnostic::quoted,
+    http::number,
     node::{Kind, Node},
     read::Reader,
     source::Span,
@@ -93,6 +94,68 @@ pub(crate) fn param(reader: &mut Reader<'_>, node: &Node<'_>, param: &Param) -> 
             let words: Vec<_> = words.iter().map(|word| (*word, *word)).collect();
             reader.one_of(node, &what, &words).map(|word| Value::String(word.to_owned()))
         }
+        ParamKind::SomeOf(words) => some_of(reader, node, &what, words),
+        ParamKind::Levels => levels(reader, node, &what),
+        ParamKind::JsonSchema => {
+            let faults = reader.problems.len();
+            let schema = json(reader, node);
+            if reader.problems.len() > faults {
+                return None;
+            }
+            match Schema::compile(&schema) {
+                Ok(_) => Some(schema),
+                Err(why) => {
+                    reader.report(&node.span, format!("{what} {why}"));
+                    None
+                }
+            }
+        }
+    }
+}
+
+/// Some of these words; one word is a list of one.
+fn some_of(reader: &mut Reader<'_>, node: &Node<'_>, what: &str, words: &[&'static str]) -> Option<Value> {
+    let words: Vec<_> = words.iter().map(|word| (*word, *word)).collect();
+    let items = match &node.kind {
+        Kind::List(items) => items.as_slice(),
+        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::Map(_) => std::slice::from_ref(node),
+    };
+    if items.is_empty() {
+        reader.report(&node.span, format!("{what} is an empty list"));
+        return None;
+    }
+    let chosen: Vec<_> = items.iter().filter_map(|item| reader.one_of(item, what, &words)).collect();
+    (chosen.len() == items.len()).then(|| chosen.into_iter().map(Value::from).collect())
+}
+
+/// A map of at least two texts, each with a number from 0 to 1.
+fn levels(reader: &mut Reader<'_>, node: &Node<'_>, what: &str) -> Option<Value> {
+    let entries = reader.map(node, what)?;
+    if entries.len() < 2 {
+        reader
+            .report(&node.span, format!("{what} takes at least two levels, so that there is something to tell apart"));
+        return None;
+    }
+    let mut levels = serde_json::Map::new();
+    for entry in entries {
+        if entry.key.trim().is_empty() {
+            reader.report(&entry.key_span, format!("a level of {what} has no text"));
+        } else if let Some(score) = reader.unit(&entry.value, format_args!("the level {}", quoted(&entry.key))) {
+            levels.insert(entry.key.to_string(), Value::from(score.get()));
+        }
+    }
+    (levels.len() == entries.len()).then_some(Value::Object(levels))
+}
+
+/// Any value, as JSON.
+fn json(reader: &mut Reader<'_>, node: &Node<'_>) -> Value {
+    match &node.kind {
+        Kind::Null => Value::Null,
+        Kind::Bool(yes) => Value::Bool(*yes),
+        Kind::Number(text) => number(reader, text, &node.span),
+        Kind::Text(text) => Value::String(text.to_string()),
+        Kind::List(items) => Value::Array(items.iter().map(|item| json(reader, item)).collect()),
+        Kind::Map(entries) => entries.iter().map(|entry| (entry.key.to_string(), json(reader, &entry.value))).collect(),
     }
 }
 

@@ -173,6 +173,15 @@ fn metric_rule(metric: &dyn Metric) -> Value {
             }
             ParamKind::Regex => json!({"type": "string", "format": "regex"}),
             ParamKind::OneOf(words) => json!({"enum": words}),
+            ParamKind::SomeOf(words) => {
+                json!({"anyOf": [{"enum": words}, {"type": "array", "items": {"enum": words}, "minItems": 1}]})
+            }
+            ParamKind::Levels => json!({
+                "type": "object",
+                "minProperties": 2,
+                "additionalProperties": {"type": "number", "minimum": 0, "maximum": 1},
+            }),
+            ParamKind::JsonSchema => json!({"type": ["object", "boolean"]}),
         };
         schema["description"] = json!(param.about);
         rules["properties"][param.name] = schema;

@@ -1,13 +1,15 @@
 //! The metric `context_precision`: whether the useful contexts stand above the useless ones.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
-use super::{Input, Kind, Metric, Params, Step, asking, material::Readable, numbered::entries, scoring::scored};
+use super::{
+    Input, Kind, Metric, Params, Step, asking,
+    material::{Readable, names_of},
+    numbered::entries,
+    scoring::scored,
+};
 use crate::model::{
-    Claim, Detail, DocId, Expectation, GoldenCase, JudgeRequest, Outcome, RetrievedContext, Transcript, UnitInterval,
-    Verdict,
+    Claim, Detail, Expectation, GoldenCase, JudgeRequest, Outcome, RetrievedContext, Transcript, UnitInterval, Verdict,
 };
 
 /// Average precision of the contexts that a judge finds useful for the question, 0 to 1.
@@ -78,18 +80,9 @@ fn verdicts(reply: &Value, readable: usize) -> Result<Vec<Said>, String> {
 fn outcome(returned: &[RetrievedContext], readable: Vec<Said>) -> Outcome {
     let mut readable = readable.into_iter();
     let mut claims = Vec::new();
-    let mut times: BTreeMap<&DocId, usize> = BTreeMap::new();
-    for (context, rank) in returned.iter().zip(1_usize..) {
+    for (context, text) in returned.iter().zip(names_of(returned)) {
         let said = if context.is_blank() { None } else { readable.next() };
         let (verdict, reason) = said.unwrap_or_else(|| (Verdict::Unsupported, Some("blank".to_owned())));
-        // By document and not by rank, so that a context keeps its name when others move past it.
-        let text = match &context.id {
-            None => format!("context at rank {rank}"),
-            Some(id) => {
-                let time = times.entry(id).and_modify(|time| *time += 1).or_insert(1);
-                if *time == 1 { format!("context {id}") } else { format!("context {id} ({time})") }
-            }
-        };
         claims.push(Claim { text, verdict, evidence: None, reason });
     }
     let mut useful = 0_usize;

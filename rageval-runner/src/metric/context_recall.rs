@@ -8,7 +8,9 @@ use super::{
     numbered::entries,
     scoring::{claim_of, share_of_claims, supported},
 };
-use crate::model::{Claim, Detail, Expectation, GoldenCase, JudgeRequest, Outcome, Transcript, UnitInterval, Verdict};
+use crate::model::{
+    Claim, Detail, Expectation, GoldenCase, JudgeRequest, Outcome, Transcript, UnitInterval, Unmeasured, Verdict,
+};
 
 /// Share of the reference answer's statements that the retrieved contexts hold, 0 to 1.
 ///
@@ -35,22 +37,17 @@ impl Metric for ContextRecall {
     }
 
     fn not_applicable(&self, case: &GoldenCase, _params: &Params) -> Option<String> {
-        match case.expectation {
-            Expectation::Refuse => Some("the right answer is to decline".to_owned()),
-            Expectation::Answer if case.references.is_empty() => Some("the case has no reference answer".to_owned()),
-            Expectation::Answer => None,
-        }
+        missing_reference(case)
     }
 
     fn step(&self, input: &Input<'_>, transcript: &Transcript) -> Step {
         if let Some(why) = self.not_applicable(input.case, input.params) {
             return Step::Done(Outcome::not_applicable(why));
         }
-        let reference = input.case.references.first().map_or("", String::as_str);
-        let sentences = stating_sentences(reference, input.language());
-        if sentences.is_empty() {
-            return Step::Done(states_nothing(input));
-        }
+        let sentences = match first_reference(input) {
+            Ok(sentences) => sentences,
+            Err(fault) => return Step::Done(Outcome::Unmeasured { fault }),
+        };
         let contexts = Readable::of(input.sample);
         if contexts.is_empty() {
             let note = Some("no contexts".to_owned());
@@ -62,11 +59,27 @@ impl Metric for ContextRecall {
             .numbered("contexts", contexts.texts());
         asking::read(transcript, &request, |reply| claims(reply, &sentences, &contexts)).then(|claims| {
             if claims.is_empty() {
-                return states_nothing(input);
+                return Outcome::Unmeasured { fault: states_nothing(input) };
             }
             share_of_claims(supported(&claims), claims)
         })
     }
+}
+
+/// Why a metric on the reference's statements does not apply to a case.
+pub(super) fn missing_reference(case: &GoldenCase) -> Option<String> {
+    match case.expectation {
+        Expectation::Refuse => Some("the right answer is to decline".to_owned()),
+        Expectation::Answer if case.references.is_empty() => Some("the case has no reference answer".to_owned()),
+        Expectation::Answer => None,
+    }
+}
+
+/// The sentences of the case's first reference; a fault of the case when it states nothing.
+pub(super) fn first_reference(input: &Input<'_>) -> Result<Vec<String>, Unmeasured> {
+    let reference = input.case.references.first().map_or("", String::as_str);
+    let sentences = stating_sentences(reference, input.language());
+    if sentences.is_empty() { Err(states_nothing(input)) } else { Ok(sentences) }
 }
 
 fn claims(reply: &Value, sentences: &[String], contexts: &Readable<'_>) -> Result<Vec<Claim>, String> {
@@ -78,12 +91,12 @@ fn claims(reply: &Value, sentences: &[String], contexts: &Readable<'_>) -> Resul
     Ok(claims)
 }
 
-fn states_nothing(input: &Input<'_>) -> Outcome {
+fn states_nothing(input: &Input<'_>) -> Unmeasured {
     let why = format!(
         "{}: the reference answer states nothing; write what the right answer says, or remove it",
         named(input)
     );
-    Outcome::unmeasured(cause::DATA, why)
+    Unmeasured::new(cause::DATA, why)
 }
 
 #[cfg(test)]

@@ -5,17 +5,17 @@ use serde_json::Value;
 use super::{
     Input, Kind, Metric, Param, ParamKind, Params, Step,
     answering::{Answering, blank},
-    asking,
+    asking::{self, Reading},
     material::{Readable, sentences},
-    numbered::entries,
-    scoring::share_of_claims,
+    numbered::{Part, entries},
+    scoring::{push_claim, share_of_claims},
 };
 use crate::model::{Claim, Detail, GoldenCase, JudgeRequest, Outcome, Transcript, UnitInterval, Verdict};
 
 /// Share of the answer's claims that the retrieved contexts support, 0 to 1.
 ///
 /// Supported claims / all claims, after RAGAS (arXiv 2309.15217, section 3). The judge splits each numbered sentence into claims and
-/// gives each a verdict, in one request. A claim that only follows from the contexts counts with `inferred: true`.
+/// gives each a verdict, in one request; with `mode: two_step` in two, so that it can't fit the claims to the contexts. A claim that only follows from the contexts counts with `inferred: true`.
 ///
 /// Without a readable context the score of an answer is 0, and nothing is asked. Not applicable to a refusal, right or wrong: it claims
 /// nothing. Unmeasured for a blank answer, and when the judge finds no claim in an answer that is no refusal.
@@ -36,11 +36,7 @@ impl Metric for Faithfulness {
     }
 
     fn params(&self) -> &[Param] {
-        &[Param {
-            name: "inferred",
-            kind: ParamKind::Flag,
-            about: "counts a claim that only follows from the contexts as supported",
-        }]
+        &[INFERRED, MODE]
     }
 
     fn not_applicable(&self, _case: &GoldenCase, _params: &Params) -> Option<String> {
@@ -48,61 +44,122 @@ impl Metric for Faithfulness {
     }
 
     fn step(&self, input: &Input<'_>, transcript: &Transcript) -> Step {
-        match Answering::of(input.sample) {
-            Answering::Refused => {
-                return Step::Done(Outcome::not_applicable("the system declined: nothing was claimed"));
-            }
-            Answering::Blank => return Step::Done(blank(input)),
-            Answering::Answered => {}
+        let inferred_counts = input.params.flag(INFERRED.name);
+        share_of(input, transcript, |verdict| match verdict {
+            Verdict::Supported => true,
+            Verdict::Inferred => inferred_counts,
+            Verdict::Unsupported | Verdict::Contradicted => false,
+        })
+    }
+}
+
+const INFERRED: Param = Param {
+    name: "inferred",
+    kind: ParamKind::Flag,
+    about: "counts a claim that only follows from the contexts as supported",
+};
+
+/// Whether claims are found and judged in one request or in two.
+pub(super) const MODE: Param = Param {
+    name: "mode",
+    kind: ParamKind::OneOf(&["one_step", TWO_STEP]),
+    about: "`one_step` (the default) finds and judges claims in one request; `two_step` finds them first, without the contexts",
+};
+
+const TWO_STEP: &str = "two_step";
+
+/// The share of the answer's claims whose verdict is good, with what every metric over these claims has in common.
+pub(super) fn share_of(input: &Input<'_>, transcript: &Transcript, is_good: impl Fn(Verdict) -> bool) -> Step {
+    match Answering::of(input.sample) {
+        Answering::Refused => {
+            return Step::Done(Outcome::not_applicable("the system declined: nothing was claimed"));
         }
-        let contexts = Readable::of(input.sample);
-        if contexts.is_empty() {
-            let note = Some("no contexts: nothing supports the answer".to_owned());
-            return Step::Done(Outcome::scored_with(UnitInterval::ZERO, Detail { note, ..Detail::default() }));
-        }
-        let sentences = sentences(&input.sample.answer.response, input.language());
+        Answering::Blank => return Step::Done(blank(input)),
+        Answering::Answered => {}
+    }
+    let contexts = Readable::of(input.sample);
+    if contexts.is_empty() {
+        let note = Some("no contexts: nothing supports the answer".to_owned());
+        return Step::Done(Outcome::scored_with(UnitInterval::ZERO, Detail { note, ..Detail::default() }));
+    }
+    let sentences = sentences(&input.sample.answer.response, input.language());
+    let reading = if input.params.text(MODE.name) == Some(TWO_STEP) {
+        in_two_steps(input, transcript, sentences, &contexts)
+    } else {
         let count = sentences.len();
         let request = JudgeRequest::new("faithfulness.verdicts", input.language())
             .text("query", &input.case.query)
             .numbered("sentences", sentences)
             .numbered("contexts", contexts.texts());
         asking::read(transcript, &request, |reply| claims(reply, count, &contexts))
-            .then(|claims| outcome(claims, input))
-    }
+    };
+    reading.then(|claims| share_of_claims(claims.iter().filter(|claim| is_good(claim.verdict)).count(), claims))
 }
 
 /// The claims of a reply, in the order of the answer.
 fn claims(reply: &Value, sentences: usize, contexts: &Readable<'_>) -> Result<Vec<Claim>, String> {
-    let words = Verdict::ALL.map(|verdict| (verdict.as_str(), verdict));
     let mut claims: Vec<Claim> = Vec::new();
     for sentence in entries(reply, "sentences", sentences)? {
         for part in sentence.list_or_no_claim("claims")? {
-            let text = part.text("claim")?.ok_or_else(|| format!("{} has no `claim`", part.place()))?;
-            let verdict = part.one_of("verdict", &words)?;
-            // Of two verdicts on one statement nobody knows which to believe; such a reply may be quoting what it was shown.
-            if let Some(other) = claims.iter().find(|claim| claim.text == text && claim.verdict != verdict) {
-                let (one, two) = (other.verdict.as_str(), verdict.as_str());
-                return Err(format!("the claim `{text}` is both {one} and {two}"));
-            }
-            claims.push(Claim {
-                text: text.to_owned(),
-                verdict,
-                evidence: contexts.evidence(&part)?,
-                reason: part.text("reason")?.map(str::to_owned),
-            });
+            push_claim(&mut claims, claim(&part, text_of(&part)?, contexts)?, Verdict::as_str)?;
         }
     }
     Ok(claims)
 }
 
-fn outcome(claims: Vec<Claim>, input: &Input<'_>) -> Outcome {
-    let inferred_counts = input.params.flag("inferred");
-    let is_good = |claim: &&Claim| match claim.verdict {
-        Verdict::Supported => true,
-        Verdict::Inferred => inferred_counts,
-        Verdict::Unsupported | Verdict::Contradicted => false,
+/// Finds the claims first, without the contexts in view, and then has them judged by number.
+fn in_two_steps(
+    input: &Input<'_>,
+    transcript: &Transcript,
+    sentences: Vec<String>,
+    contexts: &Readable<'_>,
+) -> Reading<Vec<Claim>> {
+    let count = sentences.len();
+    let request = JudgeRequest::new("faithfulness.claims", input.language())
+        .text("query", &input.case.query)
+        .numbered("sentences", sentences);
+    let texts = match asking::read(transcript, &request, |reply| texts(reply, count)) {
+        Reading::Read(texts) if texts.is_empty() => return Reading::Read(Vec::new()),
+        Reading::Read(texts) => texts,
+        Reading::Ask(request) => return Reading::Ask(request),
+        Reading::Fault(fault) => return Reading::Fault(fault),
     };
-    share_of_claims(claims.iter().filter(is_good).count(), claims)
+    let request = JudgeRequest::new("faithfulness.verdicts_of_claims", input.language())
+        .text("query", &input.case.query)
+        .numbered("claims", texts.iter())
+        .numbered("contexts", contexts.texts());
+    asking::read(transcript, &request, |reply| {
+        let mut claims = Vec::new();
+        for (part, text) in entries(reply, "claims", texts.len())?.iter().zip(&texts) {
+            push_claim(&mut claims, claim(part, text, contexts)?, Verdict::as_str)?;
+        }
+        Ok(claims)
+    })
+}
+
+/// The claims of a reply that has no verdicts yet.
+fn texts(reply: &Value, sentences: usize) -> Result<Vec<String>, String> {
+    let mut texts = Vec::new();
+    for sentence in entries(reply, "sentences", sentences)? {
+        for part in sentence.list_or_no_claim("claims")? {
+            texts.push(text_of(&part)?.to_owned());
+        }
+    }
+    Ok(texts)
+}
+
+fn text_of<'a>(part: &Part<'a>) -> Result<&'a str, String> {
+    part.text("claim")?.ok_or_else(|| format!("{} has no `claim`", part.place()))
+}
+
+/// A claim of this text, by a part of a reply that says the rest.
+fn claim(part: &Part<'_>, text: &str, contexts: &Readable<'_>) -> Result<Claim, String> {
+    Ok(Claim {
+        text: text.to_owned(),
+        verdict: part.one_of("verdict", &Verdict::ALL.map(|verdict| (verdict.as_str(), verdict)))?,
+        evidence: contexts.evidence(part)?,
+        reason: part.text("reason")?.map(str::to_owned),
+    })
 }
 
 #[cfg(test)]
@@ -227,6 +284,51 @@ mod tests {
             two_sentences().replies(&both).expect_unmeasured("judge reply incomplete").expect_asked(2);
             two_sentences().replies(&[reply_value, reply(&["supported"])]).expect_share(1, 1).expect_asked(2);
         }
+    }
+
+    fn in_two_steps() -> Try {
+        two_sentences().param("mode", json!("two_step"))
+    }
+
+    fn found(claims: &[&str]) -> Value {
+        let claims: Vec<_> = claims.iter().map(|claim| json!({"claim": claim})).collect();
+        json!({"sentences": [{"n": 1, "claims": claims}, {"n": 2, "no_claim": true}]})
+    }
+
+    fn judged(verdicts: &[&str]) -> Value {
+        let claims: Vec<_> = verdicts.iter().zip(1..).map(|(v, n): (_, usize)| json!({"n": n, "verdict": v})).collect();
+        json!({"claims": claims})
+    }
+
+    #[test]
+    fn in_two_steps_the_claims_are_found_without_the_contexts_and_judged_by_number() {
+        let expected = JudgeRequest::new("faithfulness.claims", crate::model::Language::En)
+            .text("query", "How long do refunds take?")
+            .numbered("sentences", ["Refunds take 30 days.", "Thanks!"]);
+        assert_eq!(in_two_steps().first_request(), expected);
+        in_two_steps()
+            .replies(&[found(&["a", "b", "a"]), judged(&["supported", "contradicted", "supported"])])
+            .expect_share(2, 3)
+            .expect_asked(2);
+        let none = json!({"sentences": [{"n": 1, "no_claim": true}, {"n": 2, "no_claim": true}]});
+        in_two_steps().replies(&[none]).expect_unmeasured("no claims in a non-refusal answer").expect_asked(1);
+        two_sentences().param("mode", json!("one_step")).replies(&[reply(&["supported"])]).expect_share(1, 1);
+    }
+
+    #[test]
+    fn each_of_the_two_steps_is_asked_again_when_its_reply_does_not_fit() {
+        let good = judged(&["supported", "supported"]);
+        for bad in [json!({}), judged(&["supported"]), judged(&["supported", "yes"])] {
+            let found = found(&["a", "b"]);
+            let twice = [found.clone(), bad.clone(), bad.clone()];
+            in_two_steps().replies(&twice).expect_unmeasured("judge reply incomplete").expect_asked(3);
+            in_two_steps().replies(&[found, bad, good.clone()]).expect_share(2, 2).expect_asked(3);
+        }
+        let both = judged(&["supported", "unsupported"]);
+        let same = [found(&["a", "a"]), both.clone(), both];
+        in_two_steps().replies(&same).expect_unmeasured("judge reply incomplete").expect_why("`a` is both");
+        let bad = reply(&[]);
+        in_two_steps().replies(&[bad.clone(), bad]).expect_unmeasured("judge reply incomplete").expect_asked(2);
     }
 
     use crate::model::Evidence;

@@ -1,8 +1,10 @@
 //! What judged metrics show a judge: sentences and readable contexts, as they are numbered.
 
+use std::collections::BTreeMap;
+
 use crate::{
     metric::{Input, numbered::Part},
-    model::{DocId, Evidence, Language, Sample},
+    model::{DocId, Evidence, Language, RetrievedContext, Sample},
     text,
 };
 
@@ -61,6 +63,22 @@ impl<'a> Readable<'a> {
         let id = number.and_then(|n| self.contexts.get(n - 1)).and_then(|(id, _)| id.cloned());
         Ok(part.text("quote")?.map(|quote| Evidence { id, text: quote.to_owned() }))
     }
+}
+
+/// What a report calls each retrieved context: by document and not by rank, so that a context keeps its name when others move past it.
+pub fn names_of(contexts: &[RetrievedContext]) -> Vec<String> {
+    let mut times: BTreeMap<&DocId, usize> = BTreeMap::new();
+    let mut names = Vec::new();
+    for (context, rank) in contexts.iter().zip(1_usize..) {
+        names.push(match &context.id {
+            None => format!("context at rank {rank}"),
+            Some(id) => {
+                let time = times.entry(id).and_modify(|time| *time += 1).or_insert(1);
+                if *time == 1 { format!("context {id}") } else { format!("context {id} ({time})") }
+            }
+        });
+    }
+    names
 }
 
 /// How a fault names a case: its id and where it stands.

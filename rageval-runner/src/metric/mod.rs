@@ -4,17 +4,25 @@ pub mod answer_correctness;
 pub mod answer_relevancy;
 pub mod answering;
 pub mod asking;
+pub mod context_entity_recall;
 pub mod context_precision;
 pub mod context_recall;
+pub mod context_relevancy;
 mod custom;
 pub mod faithfulness;
+pub mod hallucination;
 pub mod lexical;
 pub mod material;
+pub mod noise_sensitivity;
 pub mod numbered;
 pub mod quantity;
 pub mod refusal_correctness;
 pub mod retrieval;
+pub mod rubric;
+pub mod safety;
 pub mod scoring;
+pub mod self_critique;
+pub mod task_completion;
 #[cfg(test)]
 pub(crate) mod trying;
 
@@ -38,9 +46,15 @@ pub const METRICS: &[&dyn Metric] = &[
     // Text.
     &lexical::ExactMatch,
     &lexical::TokenF1,
+    &lexical::Rouge::One,
+    &lexical::Rouge::Two,
+    &lexical::Rouge::L,
+    &lexical::Bleu,
+    &lexical::Chrf,
     &lexical::Contains,
     &lexical::RegexMatch,
     &lexical::Citation,
+    &lexical::JsonSchema,
     // Quantities.
     &quantity::Length,
     &quantity::Latency,
@@ -53,6 +67,15 @@ pub const METRICS: &[&dyn Metric] = &[
     &context_recall::ContextRecall,
     &answer_correctness::AnswerCorrectness,
     &refusal_correctness::RefusalCorrectness,
+    &hallucination::Hallucination,
+    &context_relevancy::ContextRelevancy,
+    &context_entity_recall::ContextEntityRecall,
+    &noise_sensitivity::NoiseSensitivity,
+    &task_completion::TaskCompletion,
+    &rubric::Rubric,
+    &self_critique::SelfCritique,
+    &safety::Safety::Toxicity,
+    &safety::Safety::Bias,
 ];
 
 /// The built-in metric of this name, without cut-off and label.
@@ -125,6 +148,12 @@ pub enum ParamKind {
     Regex,
     /// One of these words.
     OneOf(&'static [&'static str]),
+    /// Some of these words, at least one; one word counts as a list of one.
+    SomeOf(&'static [&'static str]),
+    /// A JSON schema that can be used.
+    JsonSchema,
+    /// A map of at least two texts, each with a number from 0 to 1.
+    Levels,
 }
 
 /// One parameter that a metric takes in `thresholds.yaml` or in a case's `thresholds`.

@@ -105,6 +105,67 @@ impl<'a> Part<'a> {
         }
     }
 
+    /// A number from 0 to `max`; `None` when absent or null.
+    ///
+    /// # Errors
+    /// It is something else, or outside.
+    pub fn grade(&self, name: &str, max: f64) -> Result<Option<f64>, String> {
+        let Some(value) = self.field(name) else { return Ok(None) };
+        match value.as_f64() {
+            Some(grade) if (0.0..=max).contains(&grade) => Ok(Some(grade)),
+            Some(grade) => Err(format!("`{name}` of {} is {grade}, outside 0 to {max}", self.place)),
+            None => Err(self.wrong_type(name, value, "a number")),
+        }
+    }
+
+    /// The different numbers of a list, each from 1 to `max`; it may be empty, but not absent.
+    ///
+    /// # Errors
+    /// There is no such list, or something in it is no such number or stands twice.
+    pub fn numbers(&self, name: &str, max: usize) -> Result<Vec<usize>, String> {
+        let items = match self.field(name) {
+            None => return Err(format!("{} has no `{name}`", self.place)),
+            Some(Value::Array(items)) => items,
+            Some(other) => return Err(self.wrong_type(name, other, "a list")),
+        };
+        let mut numbers = Vec::new();
+        for item in items {
+            match item.as_u64().and_then(|number| usize::try_from(number).ok()) {
+                Some(number) if 1 <= number && number <= max && !numbers.contains(&number) => numbers.push(number),
+                Some(number) => {
+                    let why = if numbers.contains(&number) { "twice".to_owned() } else { format!("of {max}") };
+                    return Err(format!("`{name}` of {} has {number}, {why}", self.place));
+                }
+                None => {
+                    let kind = type_name(item);
+                    return Err(format!("`{name}` of {} holds {kind}, not a whole number", self.place));
+                }
+            }
+        }
+        Ok(numbers)
+    }
+
+    /// The texts of a list, trimmed, blank ones left out; empty when absent or null.
+    ///
+    /// # Errors
+    /// It is no list, or holds something else than texts.
+    pub fn texts(&self, name: &str) -> Result<Vec<&'a str>, String> {
+        let items = match self.field(name) {
+            None => return Ok(Vec::new()),
+            Some(Value::Array(items)) => items,
+            Some(other) => return Err(self.wrong_type(name, other, "a list")),
+        };
+        let mut texts = Vec::new();
+        for item in items {
+            match item {
+                Value::String(text) => texts.push(text.trim()),
+                other => return Err(format!("`{name}` of {} holds {}, not a text", self.place, type_name(other))),
+            }
+        }
+        texts.retain(|text| !text.is_empty());
+        Ok(texts)
+    }
+
     /// What one of these words stands for. No other word, spelling or letter case is taken.
     ///
     /// # Errors
@@ -236,6 +297,41 @@ mod tests {
         for (reply, expected) in table {
             let part = Part::whole(&reply).expect("an object");
             assert_eq!(part.verdict_or_no_claim(&WORDS), expected.map_err(str::to_owned), "{reply}");
+        }
+    }
+
+    #[test]
+    fn grades_numbers_and_texts_are_read_strictly() {
+        let whole = |reply: &Value| Part::whole(reply).map(|part| (part.grade("g", 10.0), part.numbers("m", 3)));
+        for (reply, grade) in [
+            (json!({"g": 0}), Ok(Some(0.0))),
+            (json!({"g": 8.5}), Ok(Some(8.5))),
+            (json!({"g": null}), Ok(None)),
+            (json!({"g": 11}), Err("`g` of the reply is 11, outside 0 to 10")),
+            (json!({"g": -1}), Err("`g` of the reply is -1, outside 0 to 10")),
+            (json!({"g": "8"}), Err("`g` of the reply is a text, not a number")),
+        ] {
+            assert_eq!(whole(&reply).expect("an object").0, grade.map_err(str::to_owned), "{reply}");
+        }
+        for (reply, numbers) in [
+            (json!({"m": []}), Ok(vec![])),
+            (json!({"m": [3, 1]}), Ok(vec![3, 1])),
+            (json!({}), Err("the reply has no `m`")),
+            (json!({"m": 1}), Err("`m` of the reply is a number, not a list")),
+            (json!({"m": [4]}), Err("`m` of the reply has 4, of 3")),
+            (json!({"m": [0]}), Err("`m` of the reply has 0, of 3")),
+            (json!({"m": [1, 1]}), Err("`m` of the reply has 1, twice")),
+            (json!({"m": ["1"]}), Err("`m` of the reply holds a text, not a whole number")),
+        ] {
+            assert_eq!(whole(&reply).expect("an object").1, numbers.map_err(str::to_owned), "{reply}");
+        }
+        for (reply, texts) in [
+            (json!({"t": [" a ", ""]}), Ok(vec!["a"])),
+            (json!({}), Ok(vec![])),
+            (json!({"t": "a"}), Err("`t` of the reply is a text, not a list")),
+            (json!({"t": [1]}), Err("`t` of the reply holds a number, not a text")),
+        ] {
+            assert_eq!(Part::whole(&reply).expect("an object").texts("t"), texts.map_err(str::to_owned), "{reply}");
         }
     }
 }

@@ -35,6 +35,20 @@ pub fn claim_of(part: &Part<'_>, words: &[(&str, Verdict)], sentence: &str) -> R
     Ok(verdict.map(|verdict| Claim { text: sentence.to_owned(), verdict, evidence: None, reason }))
 }
 
+/// Adds a claim to those of one reply.
+///
+/// # Errors
+/// The reply gave another verdict on the same statement. Of two verdicts nobody knows which to believe; such a reply may be quoting what
+/// it was shown.
+pub fn push_claim(claims: &mut Vec<Claim>, claim: Claim, word: impl Fn(Verdict) -> &'static str) -> Result<(), String> {
+    if let Some(other) = claims.iter().find(|other| other.text == claim.text && other.verdict != claim.verdict) {
+        let (one, two) = (word(other.verdict), word(claim.verdict));
+        return Err(format!("`{}` is both {one} and {two}", claim.text));
+    }
+    claims.push(claim);
+    Ok(())
+}
+
 /// How many claims are supported.
 pub fn supported(claims: &[Claim]) -> usize {
     claims.iter().filter(|claim| claim.verdict == Verdict::Supported).count()

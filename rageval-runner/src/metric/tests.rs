@@ -25,6 +25,8 @@ fn well_fed(metric: &'static dyn Metric) -> Try {
         .param("any", json!(["30 days"]))
         .param("pattern", json!(r"\[(\w+)\]"))
         .param("by", json!("judge"))
+        .param("criterion", json!("How kind is it?"))
+        .param("levels", json!({"rude": 0, "curt": 0.5, "kind": 1}))
 }
 
 fn judged() -> impl Iterator<Item = &'static dyn Metric> {
@@ -124,15 +126,35 @@ fn judged_metrics_end_with_the_cause_of_whatever_ended_the_reply() {
 }
 
 #[test]
-fn a_first_sample_costs_at_most_one_request_a_metric_and_reference() {
+fn what_a_first_sample_costs_stands_in_the_documentation() {
+    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/metrics.md");
+    let docs = std::fs::read_to_string(docs).expect("docs/metrics.md").replace("\r\n", "\n");
+    let requests_docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/judge-requests.md");
+    let requests_docs = std::fs::read_to_string(requests_docs).expect("docs/judge-requests.md");
     for metric in judged() {
         let requests = well_fed(metric).references(&["Thirty days."]).first_requests();
+        let row = format!("| `{}` | {}", metric.name(), requests.len());
+        let Some(row) = docs.lines().find(|line| line.starts_with(&row)) else {
+            panic!("docs/metrics.md has no row `{row}` in its table of requests")
+        };
         assert_eq!(requests.len(), 1, "{}", metric.name());
         for request in requests {
-            assert!(request.name.starts_with(&format!("{}.", metric.name())), "{}", request.name);
+            let name = format!("| `{}` |", request.name);
+            assert!(row.ends_with(&name), "`{row}` does not name {name}");
+            assert!(requests_docs.contains(&name), "docs/judge-requests.md has no row {name}");
             assert_eq!((request.sample, request.retry), (0, 0));
         }
     }
+}
+
+#[test]
+fn what_several_metrics_ask_is_one_request() {
+    let ask = |metric: &'static dyn Metric| well_fed(metric).references(&["Thirty days."]).first_request();
+    let mut requests: Vec<_> = judged().map(ask).collect();
+    let all = requests.len();
+    requests.sort_by_key(|request| request.name.clone());
+    requests.dedup();
+    assert_eq!(requests.len(), all - 1, "faithfulness and hallucination share theirs");
 }
 
 #[test]
@@ -202,34 +224,78 @@ fn any_word() -> impl Strategy<Value = &'static str> {
         "wrong",
         "covered",
         "missing",
+        "entities",
+        "entity",
+        "found",
+        "query",
+        "tasks",
+        "task",
+        "done",
+        "not_done",
+        "level",
+        "faithfulness",
+        "relevance",
+        "completeness",
+        "issues",
+        "confidence",
+        "clean",
+        "toxic",
+        "unbiased",
+        "biased",
     ])
 }
 
-/// A reply of nearly the right form, with what every judged metric looks for: most of them fit, some slip in one place.
+/// A reply of nearly the right form, with what every judged metric looks for: many of them fit, some slip in one place.
 fn nearly_right() -> impl Strategy<Value = Value> {
-    let sentences = list(&["relevant", "irrelevant", "attributed", "not_attributed"]);
-    let contexts = list(&["useful", "not_useful"]);
+    let sentences = prop_oneof![
+        list(&["relevant", "irrelevant"]),
+        list(&["attributed", "not_attributed"]),
+        list(&["clean", "toxic"]),
+        list(&["unbiased", "biased"]),
+    ];
+    let contexts = prop_oneof![list(&["useful", "not_useful"]), list(&["relevant", "irrelevant"])];
     let answer = list(&["correct", "wrong"]);
     let reference = list(&["covered", "missing"]);
-    (sentences, contexts, answer, reference, any::<bool>()).prop_map(
-        |(sentences, contexts, answer, reference, refused)| {
-            json!({"sentences": sentences, "contexts": contexts, "answer": answer, "reference": reference, "refused": refused})
+    // The question is one sentence.
+    let query = list(&[]).prop_map(|list| list.as_array().and_then(|list| list.first()).cloned().into_iter().collect());
+    let grade = || prop_oneof![10 => (0_u64..=10).prop_map(Value::from), 1 => slip()];
+    let grades = (grade(), grade(), grade(), 0_u64..5);
+    (sentences, contexts, answer, reference, query, grades, any::<bool>()).prop_map(
+        |(sentences, contexts, answer, reference, query, grades, refused): (_, _, _, _, Value, _, _)| {
+            let (faithfulness, relevance, completeness, level) = grades;
+            json!({
+                "sentences": sentences, "contexts": contexts, "answer": answer, "reference": reference, "query": query,
+                "faithfulness": faithfulness, "relevance": relevance, "completeness": completeness, "level": level,
+                "refused": refused,
+            })
         },
     )
 }
 
 /// Two entries, seldom one or three, whose numbers are seldom wrong and whose verdicts are mostly out of these words.
 fn list(words: &'static [&'static str]) -> impl Strategy<Value = Value> {
-    let word = |words: &'static [&'static str]| prop_oneof![20 => prop::sample::select(words).prop_map(Value::from), 1 => any_json()];
-    let claim = (any_word(), word(&["supported", "inferred", "unsupported", "contradicted"]), 0_u64..3).prop_map(
-        |(claim, verdict, context)| {
-            json!({"claim": claim, "verdict": verdict, "context": if context == 0 { Value::Null } else { context.into() }})
-        },
-    );
+    let word = |words: &'static [&'static str]| {
+        let words = if words.is_empty() { &["none"] } else { words };
+        prop_oneof![20 => prop::sample::select(words).prop_map(Value::from), 1 => slip()]
+    };
+    let part = move |name: &'static str, words| {
+        let part = (any_word(), word(words), 0_u64..3).prop_map(move |(text, verdict, context)| {
+            let context = if context == 0 { Value::Null } else { context.into() };
+            json!({name: text, "verdict": verdict, "context": context})
+        });
+        prop::collection::vec(part, 1..4)
+    };
+    let claims = part("claim", &["supported", "inferred", "unsupported", "contradicted"]);
+    let entities = part("entity", &["found", "missing"]);
+    let tasks = part("task", &["done", "not_done"]);
+    let numbers = prop::sample::subsequence(vec![1_u64, 2], 0..=2);
+    let full = (word(words), claims, entities, tasks, numbers).prop_map(|(verdict, claims, entities, tasks, numbers)| {
+        json!({"verdict": verdict, "claims": claims, "entities": entities, "tasks": tasks, "contexts": numbers})
+    });
     let entry = prop_oneof![
-        8 => (word(words), prop::collection::vec(claim, 1..4)).prop_map(|(verdict, claims)| json!({"verdict": verdict, "claims": claims})),
+        8 => full,
         2 => Just(json!({"no_claim": true})),
-        1 => any_json(),
+        1 => slip(),
     ];
     let length = prop_oneof![1 => Just(1_usize), 20 => Just(2), 1 => Just(3)];
     let entries = length.prop_flat_map(move |length| prop::collection::vec((entry.clone(), 0_u64..60), length));
@@ -244,11 +310,24 @@ fn list(words: &'static [&'static str]) -> impl Strategy<Value = Value> {
     })
 }
 
+/// Something in the wrong place. Few and small, since a reply has many places.
+fn slip() -> impl Strategy<Value = Value> {
+    prop::sample::select(vec![
+        json!(null),
+        json!(7),
+        json!(-0.5),
+        json!("yes"),
+        json!([]),
+        json!({}),
+        json!([{"n": 1}]),
+    ])
+}
+
 /// The share of judged outcomes that are scores, so that the property below is known to look at some.
 #[test]
 fn replies_of_nearly_the_right_form_are_often_scored() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
-    let strategy = prop::collection::vec(nearly_right(), 8);
+    let strategy = prop::collection::vec(nearly_right(), 4);
     let drawn: Vec<_> = (0..40).map(|_| strategy.new_tree(&mut runner).expect("a tree").current()).collect();
     for metric in judged() {
         let is_scored = |replies: &&Vec<Value>| well_fed(metric).replies(replies).run().0.score().is_some();
@@ -262,7 +341,7 @@ proptest! {
 
     #[test]
     fn whatever_the_judge_says_a_score_lies_between_0_and_1_or_there_is_none(
-        replies in prop::collection::vec(prop_oneof![2 => nearly_right(), 1 => any_json()], 8),
+        replies in prop::collection::vec(prop_oneof![2 => nearly_right(), 1 => any_json()], 4),
     ) {
         for metric in judged() {
             let (outcome, asked) = well_fed(metric).replies(&replies).run();
@@ -299,7 +378,16 @@ proptest! {
 
     #[test]
     fn an_answer_equal_to_its_reference_is_exactly_1(answer in "[a-z]{1,8}( [a-z]{1,8}){0,6}") {
-        for metric in [&lexical::ExactMatch as &'static dyn Metric, &lexical::TokenF1, &answer_correctness::AnswerCorrectness] {
+        for metric in [
+            &lexical::ExactMatch as &'static dyn Metric,
+            &lexical::TokenF1,
+            &lexical::Rouge::One,
+            &lexical::Rouge::Two,
+            &lexical::Rouge::L,
+            &lexical::Bleu,
+            &lexical::Chrf,
+            &answer_correctness::AnswerCorrectness,
+        ] {
             let (outcome, asked) = Try::of(metric).answer(&answer).references(&[&answer]).run();
             prop_assert_eq!((outcome.score(), asked), (Some(UnitInterval::ONE), 0));
         }

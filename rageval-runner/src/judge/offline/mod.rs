@@ -55,6 +55,7 @@ pub fn reply(request: &JudgeRequest) -> Reply {
         "faithfulness.verdicts" => faithfulness(request),
         "answer_relevancy.verdicts" => answer_relevancy(request),
         "context_precision.verdicts" => context_precision(request),
+        "context_relevancy.verdicts" => context_relevancy(request),
         "context_recall.attributions" => context_recall(request),
         "answer_correctness.statements" => answer_correctness(request),
         "refusal_correctness.verdict" => refusal_correctness(request),
@@ -176,6 +177,18 @@ fn context_precision(request: &JudgeRequest) -> Option<Value> {
             None => (STATES_QUERY <= about, format!("has {:.0}% of the question's words in one place", about * 100.0)),
         };
         json!({"n": at + 1, "verdict": if is_useful { "useful" } else { "not_useful" }, "reason": reason})
+    });
+    Some(json!({"contexts": judged.collect::<Vec<_>>()}))
+}
+
+/// A context is relevant when it states what the question is about: the rule by which it is useful where there is no reference.
+fn context_relevancy(request: &JudgeRequest) -> Option<Value> {
+    let query = head(request.text_of("query")?);
+    let judged = request.numbered_of("contexts")?.iter().enumerate().map(|(at, context)| {
+        let about = premises(std::slice::from_ref(context), request.language).coverage_beyond(query, "").unwrap_or(0.0);
+        let verdict = if STATES_QUERY <= about { "relevant" } else { "irrelevant" };
+        let reason = format!("has {:.0}% of the question's words in one place", about * 100.0);
+        json!({"n": at + 1, "verdict": verdict, "reason": reason})
     });
     Some(json!({"contexts": judged.collect::<Vec<_>>()}))
 }

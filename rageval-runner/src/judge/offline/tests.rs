@@ -245,6 +245,18 @@ fn answers_are_held_against_the_reference() {
 }
 
 #[test]
+fn a_context_is_relevant_by_the_rule_for_useful_ones_without_a_reference() {
+    let contexts = ["Refunds are issued within 30 days.", "The office in Dublin opens at noon."];
+    let ask = |name| {
+        let asked =
+            request(name, Language::En).text("query", "When are refunds issued?").numbered("contexts", contexts);
+        verdicts(&value(&asked)["contexts"])
+    };
+    assert_eq!(ask("context_relevancy.verdicts"), ["relevant", "irrelevant"]);
+    assert_eq!(ask("context_precision.verdicts"), ["useful", "not_useful"]);
+}
+
+#[test]
 fn refusals_are_told() {
     for (answer, refused) in [("I don't know.", true), ("It takes 5 days.", false)] {
         let asked =

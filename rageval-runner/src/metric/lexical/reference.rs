@@ -1,8 +1,6 @@
 //! The metrics `exact_match` and `token_f1`: the answer's words against a reference's.
 
-use std::collections::BTreeMap;
-
-use super::passes_by_silence;
+use super::{ngram::Bag, passes_by_silence};
 use crate::{
     metric::{
         Input, Kind, Metric, Params, Step,
@@ -10,7 +8,7 @@ use crate::{
         cause,
         material::named,
     },
-    model::{Expectation, GoldenCase, Outcome, Transcript, UnitInterval},
+    model::{Expectation, GoldenCase, Outcome, Transcript, UnitInterval, score::OutOfRange},
     text,
 };
 
@@ -40,7 +38,9 @@ impl Metric for ExactMatch {
     }
 
     fn step(&self, input: &Input<'_>, _transcript: &Transcript) -> Step {
-        Step::Done(against_references(input, |answer, reference| UnitInterval::from_yes(answer.is_equal(reference))))
+        let is_equal =
+            |answer: &Normalised, reference: &Normalised| Ok(UnitInterval::from_yes(answer.is_equal(reference)));
+        Step::Done(against_references(input, |text| Normalised::of(text, input), is_equal))
     }
 }
 
@@ -62,7 +62,8 @@ impl Metric for TokenF1 {
     }
 
     fn step(&self, input: &Input<'_>, _transcript: &Transcript) -> Step {
-        Step::Done(against_references(input, Normalised::overlap))
+        let overlap = |answer: &Normalised, reference: &Normalised| Ok(answer.overlap(reference));
+        Step::Done(against_references(input, |text| Normalised::of(text, input), overlap))
     }
 }
 
@@ -84,28 +85,23 @@ impl Normalised {
 
     /// 2 x common tokens / all tokens, each token as often as it stands in both.
     fn overlap(&self, other: &Self) -> UnitInterval {
-        let mut left: BTreeMap<&str, usize> = BTreeMap::new();
-        for token in &other.tokens {
-            *left.entry(token).or_default() += 1;
-        }
-        let mut common = 0;
-        for token in &self.tokens {
-            if let Some(count) = left.get_mut(token.as_str()).filter(|count| **count > 0) {
-                *count -= 1;
-                common += 1;
-            }
-        }
-        UnitInterval::share(2 * common, self.tokens.len() + other.tokens.len())
+        Bag::of(&self.tokens, 1)
+            .f1(&Bag::of(&other.tokens, 1))
             .unwrap_or_else(|| UnitInterval::from_yes(self.is_equal(other)))
     }
 }
 
-fn without_reference(case: &GoldenCase) -> Option<String> {
+/// Why a metric that compares with a reference does not apply to a case.
+pub(super) fn without_reference(case: &GoldenCase) -> Option<String> {
     case.references.is_empty().then(|| "the case has no reference answer".to_owned())
 }
 
-/// The best score of the answer over the references that are not blank.
-fn against_references(input: &Input<'_>, score: impl Fn(&Normalised, &Normalised) -> UnitInterval) -> Outcome {
+/// The best score of the answer over the references that are not blank; `prepare` makes of a text what `score` compares.
+pub(super) fn against_references<T>(
+    input: &Input<'_>,
+    prepare: impl Fn(&str) -> T,
+    score: impl Fn(&T, &T) -> Result<UnitInterval, OutOfRange>,
+) -> Outcome {
     if let Some(why) = without_reference(input.case) {
         return Outcome::not_applicable(why);
     }
@@ -116,21 +112,30 @@ fn against_references(input: &Input<'_>, score: impl Fn(&Normalised, &Normalised
         (Answering::Refused, Expectation::Refuse) => return right_refusal(),
         (Answering::Refused | Answering::Answered | Answering::Blank, Expectation::Answer | Expectation::Refuse) => {}
     }
-    let answer = Normalised::of(&input.sample.answer.response, input);
+    let answer = prepare(&input.sample.answer.response);
     let references = input.case.references.iter().filter(|reference| !reference.trim().is_empty());
-    match references.map(|reference| score(&answer, &Normalised::of(reference, input))).max() {
-        Some(best) => Outcome::scored(best),
-        None => {
-            let why = format!("{}: the reference answer is blank; write what the right answer says", named(input));
-            Outcome::unmeasured(cause::DATA, why)
-        }
+    match references.map(|reference| score(&answer, &prepare(reference))).collect::<Result<Vec<_>, _>>() {
+        Err(out_of_range) => Outcome::unmeasured(cause::RANGE, out_of_range.to_string()),
+        Ok(scores) => match scores.into_iter().max() {
+            Some(best) => Outcome::scored(best),
+            None => {
+                let why = format!("{}: the reference answer is blank; write what the right answer says", named(input));
+                Outcome::unmeasured(cause::DATA, why)
+            }
+        },
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{metric::trying::Try, model::Language};
+    use crate::{
+        metric::{
+            lexical::{Bleu, Chrf, Rouge},
+            trying::Try,
+        },
+        model::Language,
+    };
 
     fn exact(answer: &str, references: &[&str]) -> Try {
         Try::of(&ExactMatch).answer(answer).references(references)
@@ -175,7 +180,9 @@ mod tests {
 
     #[test]
     fn comparisons_need_a_reference_that_says_something() {
-        for tried in [exact as fn(&str, &[&str]) -> Try, f1] {
+        for metric in [&ExactMatch as &'static dyn Metric, &TokenF1, &Rouge::One, &Rouge::Two, &Rouge::L, &Bleu, &Chrf]
+        {
+            let tried = |answer: &str, references: &[&str]| Try::of(metric).answer(answer).references(references);
             tried("x", &[]).expect_not_applicable("no reference");
             tried("x", &["", " "]).expect_unmeasured("data error").expect_why("`case-1` (cases/en.yaml:3)");
             tried("", &["x"]).should_refuse().refusal("Sorry.").expect_not_applicable("as it should");
