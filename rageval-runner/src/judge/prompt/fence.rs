@@ -18,10 +18,8 @@ impl<'a> Fenced<'a> {
     /// The blocks of a request under the prompt of this hash; the same for an equal request.
     pub(super) fn of(hash: &str, request: &'a JudgeRequest) -> Self {
         let bodies: Vec<_> = request.fields.iter().map(|field| (field, body(field))).collect();
-        let nonce = nonce(&seed(hash, request), |nonce| {
-            let stands_in = |text: &str| text.to_ascii_lowercase().contains(nonce);
-            bodies.iter().any(|(field, body)| stands_in(&field.name) || stands_in(body) || texts(field).any(stands_in))
-        });
+        let nonce =
+            nonce(&seed(hash, request), |nonce| bodies.iter().any(|(field, body)| stands_in(nonce, field, body)));
         let block = |name: &str, body: &str| format!("=== BEGIN {name} {nonce} ===\n{body}=== END {name} {nonce} ===");
         let blocks = bodies.iter().map(|(field, body)| (field.name.as_str(), block(&field.name, body))).collect();
         Self { nonce, blocks }
@@ -35,6 +33,12 @@ fn texts(field: &Field) -> impl Iterator<Item = &str> {
     }
     .iter()
     .map(String::as_str)
+}
+
+/// Whether a nonce stands in a field, in capitals or not, before or after its texts are written as JSON.
+fn stands_in(nonce: &str, field: &Field, body: &str) -> bool {
+    let holds = |text: &str| text.to_ascii_lowercase().contains(nonce);
+    holds(&field.name) || holds(body) || texts(field).any(holds)
 }
 
 /// One line a text, with its number where it has one.
@@ -115,6 +119,16 @@ mod tests {
         assert_eq!(tried.iter().collect::<BTreeSet<_>>().len(), 4);
         assert_eq!(tried.last(), Some(&found));
         assert_eq!(tried[0], Fenced::of("hash", &request()).nonce);
+    }
+
+    #[test]
+    fn a_nonce_is_looked_for_in_capitals_and_in_what_is_written_for_a_hidden_character() {
+        let shown = Shown::Numbered(vec!["x".to_owned(), "see 0123ABCD\u{200B}!\u{1}".to_owned()]);
+        let field = Field { name: "contexts".to_owned(), shown };
+        let table = [("0123abcd", true), ("200b", true), ("0001", true), ("contexts", true), ("0123abcde", false)];
+        for (nonce, expected) in table {
+            assert_eq!(stands_in(nonce, &field, &body(&field)), expected, "{nonce}");
+        }
     }
 
     #[test]
