@@ -1,6 +1,7 @@
 //! Judges: whatever answers a judging request.
 
 pub mod offline;
+pub mod reply;
 pub mod scripted;
 pub mod spec;
 
