@@ -169,11 +169,12 @@ impl<'a> Labels<'a> {
         let mut free_from = 0;
         for (start, c) in text.char_indices() {
             let is_inside = before.is_some_and(|b: char| b.is_alphanumeric() || b == '_') && c.is_alphanumeric();
-            if !is_inside && start >= free_from {
-                if let Some((label, length)) = self.at_start(&text[start..]) {
-                    found.push((start, label));
-                    free_from = start + length;
-                }
+            if !is_inside
+                && start >= free_from
+                && let Some((label, length)) = self.at_start(&text[start..])
+            {
+                found.push((start, label));
+                free_from = start + length;
             }
             before = Some(c);
         }

@@ -10,11 +10,10 @@ use super::{Field, Form, Scale, read_fields, read_label, read_object, read_score
 fn everything(text: &str) {
     let scale = Scale::new(1.0, 5.0).expect("a scale");
     let words = Form::Words { key: "verdict", words: &["yes", "no"], count: 2 };
-    let read = read_object(text);
-    assert!(
-        read.is_ok_and(|value| value.is_object())
-            || read_object(text).is_err_and(|unreadable| !unreadable.why.is_empty())
-    );
+    match read_object(text) {
+        Ok(value) => assert!(value.is_object()),
+        Err(unreadable) => assert!(!unreadable.why.is_empty()),
+    }
     let _ =
         read_fields(text, &[Field { name: "score", form: Form::Score(scale) }, Field { name: "list", form: words }]);
     if let Ok(score) = read_score(text, scale) {
@@ -141,8 +140,9 @@ proptest! {
 }
 
 #[test]
-fn megabytes_of_hostile_text_take_linear_time() {
-    const SIZE: usize = 1 << 20;
+fn long_hostile_text_takes_linear_time() {
+    // Time that grows with the square of this would be minutes.
+    const SIZE: usize = 1 << 16;
     let parts = [
         "{",
         "[",
@@ -187,7 +187,7 @@ fn megabytes_of_hostile_text_take_linear_time() {
         for text in [part.repeat(SIZE / part.len()), format!("{{\"a\": \"{}", part.repeat(SIZE / part.len()))] {
             let start = Instant::now();
             everything(&text);
-            assert!(start.elapsed() < Duration::from_secs(60), "{part:?} took {:?}", start.elapsed());
+            assert!(start.elapsed() < Duration::from_secs(20), "{part:?} took {:?}", start.elapsed());
         }
     }
 }
