@@ -263,7 +263,7 @@ mod tests {
             "a.jsonl:3: the id `a` stands also in line 1",
             "a.jsonl:4: no `response` (or `answer`, `actual_output`) (id `c`)",
             "a.jsonl:4: `contexts` must be a list of texts or `{id, text}`, got the text \"text\" (id `c`)",
-            "a.jsonl:5:26: EOF while parsing a string",
+            "a.jsonl:5:26: not a JSON object: EOF while parsing a string",
         ];
         assert_eq!(problems(text.as_bytes()), expected);
     }

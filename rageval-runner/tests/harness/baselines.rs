@@ -11,6 +11,9 @@ crate::tests![
     new_and_vanished_cases_are_counted,
     a_drop_of_the_mean_is_red_in_its_gate,
     another_judge_refuses_regression_rules_only,
+    a_run_of_one_file_is_no_baseline,
+    a_metric_or_parameters_that_the_baseline_lacks_are_red,
+    a_baseline_that_lost_cases_is_unreadable,
 ];
 
 const RULES: &str = "version: 1\ncases: cases\nmetrics:\n  recall@5: {max_drop: 0.1, mean: {max_drop: 0.02}, bottom10: {max_drop: 0.1}}\n\
@@ -112,4 +115,37 @@ fn another_judge_refuses_regression_rules_only() {
     let failed = ran.failed();
     assert!(failed.contains(&"gate::faithfulness::mean_drop".to_owned()), "{failed:?}");
     assert!(!failed.contains(&"gate::faithfulness::mean".to_owned()), "{failed:?}");
+}
+
+fn a_run_of_one_file_is_no_baseline() {
+    let project = Project::new(RECALL, &cases(&["fee time"]));
+    project.write("cases/other.yaml", "- {id: other, query: \"o [found: fee]\", relevant_doc_ids: [fee]}\n");
+    project.run(&["--exact", "case::all::c0"]).ends_with(0);
+    let refused = baseline::from_run(&project.latest_run()).expect_err("a partial run");
+    assert!(refused.to_string().contains("only the file of one case was read"), "{refused}");
+    project.run_with(&["case::"], &[("RAGEVAL_SHARD", "1/2")]).ends_with(0);
+    assert!(baseline::from_run(&project.latest_run()).is_err());
+}
+
+fn a_metric_or_parameters_that_the_baseline_lacks_are_red() {
+    let project = with_baseline(&["fee time", "fee"]);
+    project.run(&[]).ends_with(0);
+    project.write("thresholds.yaml", &RULES.replace("recall@5", "recall@3"));
+    let ran = project.run(&["case::"]);
+    ran.ends_with(101).says("the baseline was made without this metric");
+    let rules = RECALL
+        .replace("recall@5: {min: 0.5, mean: {min: 0.5}, bottom10: {min: 0.5}}", "ndcg@5: {min: 0, gain: exponential}");
+    let project = baseline_of(&rules, &["fee time", "fee"]);
+    project.write("thresholds.yaml", &RULES.replace("recall@5: {", "ndcg@5: {gain: exponential, "));
+    project.run(&[]).ends_with(0);
+    project.write("thresholds.yaml", &RULES.replace("recall@5", "ndcg@5"));
+    project.run(&["case::"]).ends_with(101).says("other parameters");
+}
+
+fn a_baseline_that_lost_cases_is_unreadable() {
+    let project = with_baseline(&["fee time", "fee"]);
+    let path = project.path("baselines/main.json");
+    let text = std::fs::read_to_string(&path).expect("read").replace("\"cases\":2", "\"cases\":3");
+    std::fs::write(path, text).expect("written");
+    assert_eq!(project.run(&[]).ends_with(101).says("says that there are 3").failed(), ["gate::setup"]);
 }

@@ -14,6 +14,8 @@ crate::tests![
     every_thread_count_decides_the_same,
     an_allowed_unmeasured_case_counts_as_zero,
     blank_contexts_support_nothing,
+    a_system_that_ends_the_process_is_not_green,
+    nothing_scored_is_not_green,
 ];
 
 fn one_bad(directive: &str) -> Project {
@@ -105,4 +107,21 @@ fn blank_contexts_support_nothing() {
     let ran = project.run(&[]);
     ran.ends_with(101);
     assert!(ran.failed().contains(&"case::all::a".to_owned()));
+}
+
+fn a_system_that_ends_the_process_is_not_green() {
+    let ran = one_bad("[exit]").run(&[]);
+    if cfg!(unix) {
+        ran.ends_with(101).says("the process was ended from inside");
+        let nextest = [("NEXTEST", "1"), ("NEXTEST_RUN_ID", "r")];
+        one_bad("[exit]").run_with(&["--exact", "gate::recall@5::mean"], &nextest).ends_with(101);
+    }
+}
+
+fn nothing_scored_is_not_green() {
+    let case = "- {id: a, query: a, ground_truth_answer: b}\n";
+    let rules = RECALL.replace("min: 0.5, mean: {min: 0.5}, bottom10: {min: 0.5}", "min: 0.5");
+    Project::new(&rules, case).run(&[]).ends_with(101).says("no case is scored on recall@5");
+    let faulty = "- {id: a, query: \"a [error: x]\", relevant_doc_ids: [fee]}\n";
+    Project::new(&format!("{rules}max_unmeasured: 5\n"), faulty).run(&[]).ends_with(101);
 }

@@ -19,6 +19,11 @@ crate::tests![
     a_system_that_cannot_be_opened_is_red_everywhere,
     a_missing_header_variable_is_named,
     a_function_and_another_kind_are_refused,
+    a_shard_in_another_form_is_refused,
+    an_open_quote_in_csv_is_red,
+    names_of_slices_hold_no_control_characters,
+    two_merges_in_one_map_are_red,
+    no_threads_are_wrong_usage,
 ];
 
 fn no_thresholds_is_red() {
@@ -153,4 +158,33 @@ fn a_function_and_another_kind_are_refused() {
     Project::new(&rules, FINE).run(&[]).ends_with(101).says("also passes a function");
     let project = Project::new(RECALL, FINE).with("RAGEVAL_FIXTURE", "no-function");
     project.run(&[]).ends_with(101).says("the test passes none");
+}
+
+fn a_shard_in_another_form_is_refused() {
+    for shard in ["false", "x", "0", "0/3", "4/3", "1/0"] {
+        let ran = Project::new(RECALL, FINE).run_with(&[], &[("RAGEVAL_SHARD", shard)]);
+        ran.ends_with(101).says("which is no shard");
+    }
+    Project::new(RECALL, FINE).run_with(&[], &[("RAGEVAL_SHARD", "1/3")]).ends_with(0).says("gates are deferred");
+}
+
+fn an_open_quote_in_csv_is_red() {
+    let project = Project::new(RECALL, FINE);
+    project.write("cases/a.csv", "id,relevant_doc_ids,query\na,fee,\"ok [found: fee]\nb,fee,What?\n");
+    project.run(&[]).ends_with(101).says("cases/a.csv:2").says("never closed");
+}
+
+fn names_of_slices_hold_no_control_characters() {
+    let rules = format!("{RECALL}slices: {{by: [type], min_cases: 1}}\n");
+    let case = "- {id: a, query: \"a [found: fee]\", relevant_doc_ids: [fee], type: \"\\e[31ma\"}\n";
+    Project::new(&rules, case).run(&[]).ends_with(101).says("control characters");
+}
+
+fn two_merges_in_one_map_are_red() {
+    let rules = "version: 1\nmetrics:\n  <<: {recall@5: {min: 0.0}}\n  <<: {recall@5: {min: 0.9}}\n";
+    Project::new(rules, FINE).run(&[]).ends_with(101).says("thresholds.yaml:4").says("twice");
+}
+
+fn no_threads_are_wrong_usage() {
+    Project::new(RECALL, FINE).run(&["--test-threads", "0"]).ends_with(2);
 }

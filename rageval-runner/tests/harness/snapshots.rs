@@ -19,6 +19,8 @@ crate::tests![
     update_switches_say_what_they_rewrote,
     a_snapshot_reads_as_a_review,
     no_two_cases_share_a_file,
+    a_snapshot_that_says_nothing_compares_with_nothing,
+    a_metric_without_reviewed_verdicts_says_so,
 ];
 
 const RULES: &str = "version: 1\njudge: {provider: offline}\nmetrics:\n  faithfulness: {mean: {min: 0}}\n";
@@ -182,4 +184,33 @@ fn no_two_cases_share_a_file() {
     let folded: std::collections::BTreeSet<String> = files.iter().map(|file| file.to_lowercase()).collect();
     assert_eq!(folded.len(), ids.len(), "{files:?}");
     assert!(files.iter().all(|file| !file.contains('/')), "{files:?}");
+}
+
+fn a_snapshot_that_says_nothing_compares_with_nothing() {
+    for broken in [
+        "garbage",
+        "",
+        "<<<<<<< HEAD\nx\n=======\ny\n>>>>>>> b\n",
+        "\u{feff}---\nsource: a\n---\nfaithfulness: 1 of 2\n",
+    ] {
+        let project = accepted(TRUE_TWICE);
+        for file in snapshots(&project, ".snap") {
+            fs::write(project.path(FOLDER).join(file), broken).expect("written");
+        }
+        project.write("cases/all.yaml", &case(TRUE_ONCE));
+        project.run_with(&[], &[("CI", "1")]).ends_with(101).says("not a readable snapshot");
+    }
+    let project = accepted(TRUE_TWICE);
+    for file in snapshots(&project, ".snap") {
+        let path = project.path(FOLDER).join(file);
+        let text = fs::read_to_string(&path).expect("read").replace("faithfulness: 2 of 2", "faithfulnes: 2 of 2");
+        fs::write(path, text).expect("written");
+    }
+    project.run_with(&[], &[("CI", "1")]).ends_with(101);
+}
+
+fn a_metric_without_reviewed_verdicts_says_so() {
+    let project = accepted(TRUE_TWICE);
+    project.write("thresholds.yaml", &format!("{RULES}  refusal_correctness: {{mean: {{min: 0}}}}\n"));
+    project.run(&[]).ends_with(101).says("verdicts of refusal_correctness have not been reviewed yet");
 }
