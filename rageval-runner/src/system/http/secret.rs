@@ -8,7 +8,7 @@ const REPEATED_FROM: usize = 8;
 
 /// The values that were put into headers, by the name of their variable. No `Debug`, on purpose.
 #[derive(Default)]
-pub(super) struct Secrets(Vec<Secret>);
+pub(crate) struct Secrets(Vec<Secret>);
 
 struct Secret {
     name: String,
@@ -19,7 +19,7 @@ struct Secret {
 
 impl Secrets {
     /// Adds the value of a variable.
-    pub(super) fn add(&mut self, name: &str, value: &str) {
+    pub(crate) fn add(&mut self, name: &str, value: &str) {
         let value = value.trim();
         let mut spellings = vec![value.to_owned()];
         let escaped = serde_json::Value::from(value).to_string();
@@ -31,7 +31,7 @@ impl Secrets {
     }
 
     /// The text with `${NAME}` in place of every value.
-    pub(super) fn hide(&self, text: &str) -> String {
+    pub(crate) fn hide(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for secret in self.0.iter().filter(|secret| secret.length >= HIDDEN_FROM) {
             for spelling in &secret.spellings {
@@ -44,7 +44,7 @@ impl Secrets {
     }
 
     /// The variable whose value stands in a reply.
-    pub(super) fn repeated_in(&self, bytes: &[u8]) -> Option<&str> {
+    pub(crate) fn repeated_in(&self, bytes: &[u8]) -> Option<&str> {
         if self.0.is_empty() {
             return None;
         }
