@@ -2,6 +2,7 @@
 
 pub mod offline;
 pub mod prompt;
+pub mod reply;
 pub mod scripted;
 pub mod spec;
 

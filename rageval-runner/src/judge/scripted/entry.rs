@@ -3,9 +3,8 @@
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use super::strict_json;
 use crate::{
-    metric::asking::shortened,
+    judge::reply,
     model::{CaseId, Ending, Reply},
 };
 
@@ -32,7 +31,7 @@ pub struct Entry {
     /// A reply that was read. Exactly one of `value`, `text` and `end` is given.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
-    /// A raw reply, read as strict JSON when asked for.
+    /// A raw reply, read by [`reply::read_object`] when asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// An ending without a reply.
@@ -114,12 +113,9 @@ impl Entry {
             Some(text) if text.trim().is_empty() => {
                 Reply::Failed { ending: Ending::Empty, why: "the reply has no text".to_owned() }
             }
-            Some(text) => match strict_json::read(text) {
+            Some(text) => match reply::read_object(text) {
                 Ok(value) => Reply::Value { value },
-                Err(error) => Reply::Failed {
-                    ending: Ending::Unreadable,
-                    why: format!("{error}; the reply begins: {}", shortened(text)),
-                },
+                Err(unreadable) => Reply::Failed { ending: Ending::Unreadable, why: unreadable.why },
             },
         }
     }

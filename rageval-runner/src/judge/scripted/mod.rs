@@ -3,7 +3,6 @@
 //! The format, with examples, is in `docs/scripted-judge.md`.
 
 mod entry;
-mod strict_json;
 
 use std::{fmt, time::Duration};
 
@@ -11,7 +10,7 @@ use serde_json::Value;
 
 pub use entry::{ANY_CASE, Entry, MAX_DELAY_MS};
 
-use super::Judge;
+use super::{Judge, reply::strict};
 use crate::{
     model::{CaseId, Ending, JudgeRequest, Reply, case::Fields, run::JudgeStamp},
     system::BoxFuture,
@@ -66,7 +65,7 @@ impl Scripted {
         let mut entries = Vec::new();
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         for (line, number) in text.split('\n').zip(1..).filter(|(line, _)| !line.trim().is_empty()) {
-            let entry = strict_json::read(line).and_then(serde_json::from_value::<Entry>);
+            let entry = strict::read(line).and_then(serde_json::from_value::<Entry>);
             match entry {
                 Ok(entry) => entries.push((number, entry)),
                 Err(error) => problems.push((number, error.to_string())),
@@ -106,7 +105,7 @@ impl Scripted {
         self.entry(Entry { value: Some(value), ..Entry::blank(request, case) })
     }
 
-    /// Adds a raw reply, which is read as strict JSON when asked for.
+    /// Adds a raw reply, which is read by [`read_object`](super::reply::read_object) when asked for.
     #[must_use]
     pub fn text(self, request: &str, case: &str, text: &str) -> Self {
         self.entry(Entry { text: Some(text.to_owned()), ..Entry::blank(request, case) })
@@ -309,13 +308,12 @@ mod tests {
     }
 
     #[test]
-    fn raw_text_is_read_strictly() {
+    fn raw_text_is_read_as_every_judges_is() {
         let text = |text: &str| says(&Scripted::new().text(NAME, "*", text), "a", 0, 0);
         assert_eq!(text(" {\"refused\": true} "), "{\"refused\":true}");
+        assert_eq!(text("Sure:\n```json\n{'refused': True}\n```"), "{\"refused\":true}");
         assert_eq!(text(" \n"), "judge reply empty");
-        for unreadable in
-            ["I am sorry.", "```json\n{}\n```", "{\"a\":1,\"a\":2}", "{\"score\":1.0} {\"score\":0.0}", "{\"a\":"]
-        {
+        for unreadable in ["I am sorry.", "[1]", "{\"a\":1,\"a\":2}", "{\"score\":1.0} {\"score\":0.0}", "{\"a\":"] {
             assert_eq!(text(unreadable), "judge reply unreadable", "{unreadable}");
         }
         let long = format!("no {}", "退".repeat(300));
@@ -329,11 +327,11 @@ mod tests {
         let judge = script(&[
             "\u{feff}{\"request\":\"faithfulness.verdicts\",\"case\":\"*\",\"value\":null}\r",
             "",
-            r#"{"request":"faithfulness.verdicts","case":"a","text":"[1]","delay_ms":5}"#,
+            r#"{"request":"faithfulness.verdicts","case":"a","text":"{\"a\":1}","delay_ms":5}"#,
             r#"{"request":"faithfulness.verdicts","case":"b","end":"length","why":"cut at 10 tokens"}"#,
         ]);
         assert_eq!(says(&judge, "c", 0, 0), "null");
-        assert_eq!(says(&judge, "a", 0, 0), "[1]");
+        assert_eq!(says(&judge, "a", 0, 0), "{\"a\":1}");
         assert_eq!(says(&judge, "b", 0, 0), "judge reply cut by length");
         assert_eq!(Scripted::from_entries(judge.entries().to_vec()), Ok(judge));
     }

@@ -184,12 +184,10 @@ impl Measurement {
     fn detail(self, found: &Found<'_>) -> Detail {
         let relevant = found.relevant.count();
         let hits = self.depth(relevant).map_or(found.hits.as_slice(), |depth| found.within(depth));
-        let ids = found.relevant.ids();
-        let rank_of = |place| hits.iter().find(|hit| hit.place == place).map(|hit| hit.rank);
         let mut ranked = Ranked::default();
-        for (place, id) in ids {
-            match rank_of(place) {
-                Some(rank) => ranked.found.push((DocId::from(id), rank)),
+        for (place, id) in found.relevant.ids().enumerate() {
+            match hits.iter().find(|hit| hit.place == place) {
+                Some(hit) => ranked.found.push((DocId::from(id), hit.rank)),
                 None => ranked.missed.push(DocId::from(id)),
             }
         }

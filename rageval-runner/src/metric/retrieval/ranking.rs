@@ -1,47 +1,72 @@
 //! Where a ranking holds relevant documents.
 
+use std::collections::BTreeSet;
+
 /// The relevant documents of one question: those with a grade above 0. Never empty.
 ///
 /// Made once a question and used by all metrics. A document that is named twice counts once, with the grade it has first.
 #[derive(Debug, Clone)]
 pub struct Relevant<'a> {
-    /// Sorted by fingerprint, then id.
+    /// In the order of the judgements.
     documents: Vec<Document<'a>>,
-    /// One bit for the end of each id: most documents that are not relevant are told by it alone.
-    sketch: u64,
+    /// A table with open addressing: 0, or 1 + the place of a document. At most one in 16 is filled, so that most documents that
+    /// are not relevant are told by one look.
+    slots: Vec<u32>,
+    /// Which bytes of an id say where it stands in the table.
+    keyed_by: KeyedBy,
     /// The grades, highest first: the best ranking there is.
     ideal: Vec<f64>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Document<'a> {
-    fingerprint: u64,
     id: &'a str,
     grade: f64,
-    /// Place in the judgements as given, from 0.
-    place: usize,
 }
 
-/// Up to this many documents are looked through one by one, which is faster than a binary search.
+/// Up to this many documents, what takes time that grows with them is faster than what needs preparation.
 const FEW: usize = 12;
+
+/// Which bytes of an id say where it stands in the table. A clash costs comparisons of texts and nothing else.
+#[derive(Debug, Clone, Copy)]
+enum KeyedBy {
+    /// Its length and last 8 bytes: quick, and ids that all end alike may clash, which is bearable with few.
+    End,
+    /// All of it.
+    Whole,
+}
 
 impl<'a> Relevant<'a> {
     /// Keeps the judgements `(id, grade)` with a grade above 0; `None` when there are none, so that no retrieval metric applies.
     pub fn new(judgements: impl IntoIterator<Item = (&'a str, f64)>) -> Option<Self> {
-        let mut documents: Vec<_> = judgements
+        let documents: Vec<_> = judgements
             .into_iter()
-            .enumerate()
-            .filter(|(_, (_, grade))| *grade > 0.0)
-            .map(|(place, (id, grade))| Document { fingerprint: fingerprint(id), id, grade, place })
+            .filter(|(_, grade)| *grade > 0.0)
+            .map(|(id, grade)| Document { id, grade })
             .collect();
-        if documents.len() > 1 {
-            documents.sort_unstable_by(|a, b| (a.fingerprint, a.id, a.place).cmp(&(b.fingerprint, b.id, b.place)));
-            documents.dedup_by(|later, first| later.fingerprint == first.fingerprint && later.id == first.id);
+        if documents.is_empty() {
+            return None;
         }
+        let slots = vec![0; (16 * documents.len()).next_power_of_two()];
+        let keyed_by = if documents.len() <= FEW { KeyedBy::End } else { KeyedBy::Whole };
         let mut ideal: Vec<_> = documents.iter().map(|document| document.grade).collect();
         ideal.sort_unstable_by(|a, b| b.total_cmp(a));
-        let sketch = documents.iter().fold(0, |sketch, document| sketch | bit(document.id));
-        (!documents.is_empty()).then_some(Self { documents, sketch, ideal })
+        let mut relevant = Self { documents, slots, keyed_by, ideal };
+        let mut number = 0;
+        for place in 0..relevant.documents.len() {
+            number += 1;
+            match relevant.search(relevant.documents[place].id) {
+                Err(slot) => relevant.slots[slot] = number,
+                Ok(_) => return relevant.without_repeated(),
+            }
+        }
+        Some(relevant)
+    }
+
+    /// The same with the first judgement of each document only.
+    fn without_repeated(self) -> Option<Self> {
+        let mut seen = BTreeSet::new();
+        Self::new(self.documents.into_iter().filter(|document| seen.insert(document.id)).map(|one| (one.id, one.grade)))
     }
 
     /// Number of relevant documents, at least 1.
@@ -54,30 +79,28 @@ impl<'a> Relevant<'a> {
         &self.ideal
     }
 
-    /// Ids with their place in the judgements as given, in that order.
-    pub fn ids(&self) -> Vec<(usize, &'a str)> {
-        let mut ids: Vec<_> = self.documents.iter().map(|document| (document.place, document.id)).collect();
-        ids.sort_unstable();
-        ids
+    /// Their ids, in the order of the judgements.
+    pub fn ids(&self) -> impl Iterator<Item = &'a str> {
+        self.documents.iter().map(|document| document.id)
     }
 
-    /// Index into `documents`.
+    /// The place of a document, or the free slot where it would stand.
     #[inline]
-    fn position(&self, id: &str) -> Option<usize> {
-        if self.sketch & bit(id) == 0 { None } else { self.search(id) }
-    }
-
-    fn search(&self, id: &str) -> Option<usize> {
-        let wanted = fingerprint(id);
-        if self.documents.len() <= FEW {
-            return self.documents.iter().position(|document| document.fingerprint == wanted && document.id == id);
+    fn search(&self, id: &str) -> Result<usize, usize> {
+        let key = match self.keyed_by {
+            KeyedBy::End => mix(id.len() as u64, last_word(id.as_bytes())),
+            KeyedBy::Whole => fingerprint(id),
+        };
+        let mask = self.slots.len() - 1;
+        // The high bits of a product are its best mixed ones.
+        let mut slot = (key >> 32) as usize & mask;
+        loop {
+            let Some(place) = self.slots[slot].checked_sub(1) else { return Err(slot) };
+            if self.documents[place as usize].id == id {
+                return Ok(place as usize);
+            }
+            slot = (slot + 1) & mask;
         }
-        let start = self.documents.partition_point(|document| document.fingerprint < wanted);
-        self.documents[start..]
-            .iter()
-            .take_while(|document| document.fingerprint == wanted)
-            .position(|document| document.id == id)
-            .map(|offset| start + offset)
     }
 }
 
@@ -88,7 +111,7 @@ pub struct Hit {
     pub rank: usize,
     /// Its grade, above 0.
     pub grade: f64,
-    /// Its place in the judgements as given, from 0.
+    /// Its place among the relevant documents, from 0.
     pub place: usize,
 }
 
@@ -109,16 +132,15 @@ impl<'r> Found<'r> {
         // Only where there are many is a list of its own faster than a look at the hits.
         let mut seen = if count <= FEW { Vec::new() } else { vec![false; count] };
         for (index, id) in ranking.into_iter().enumerate() {
-            let Some(position) = id.and_then(|id| relevant.position(id)) else { continue };
-            let document = &relevant.documents[position];
-            let is_repeated = match seen.get_mut(position) {
+            let Some(Ok(place)) = id.map(|id| relevant.search(id)) else { continue };
+            let is_repeated = match seen.get_mut(place) {
                 Some(seen) => std::mem::replace(seen, true),
-                None => hits.iter().any(|hit| hit.place == document.place),
+                None => hits.iter().any(|hit| hit.place == place),
             };
             if is_repeated {
                 continue;
             }
-            hits.push(Hit { rank: index + 1, grade: document.grade, place: document.place });
+            hits.push(Hit { rank: index + 1, grade: relevant.documents[place].grade, place });
             if hits.len() == count {
                 break;
             }
@@ -132,24 +154,13 @@ impl<'r> Found<'r> {
     }
 }
 
-/// 64 bits over all bytes of an id, so that most comparisons of unequal ids are one comparison of numbers.
-///
-/// Not a hash table's defence against chosen keys: equal fingerprints only cost a comparison of the texts.
+/// 64 bits over all bytes of an id. No defence against keys that are chosen to clash.
+#[inline]
 fn fingerprint(id: &str) -> u64 {
     let bytes = id.as_bytes();
-    let mut state = bytes.len() as u64;
     let words = bytes.as_chunks::<8>().0;
-    for word in words {
-        state = mix(state, u64::from_le_bytes(*word));
-    }
+    let state = words.iter().fold(bytes.len() as u64, |state, word| mix(state, u64::from_le_bytes(*word)));
     mix(state, last_word(bytes))
-}
-
-/// The bit that stands for an id in a sketch: one of 64, by its length and last 8 bytes.
-#[inline]
-fn bit(id: &str) -> u64 {
-    let bytes = id.as_bytes();
-    1 << (mix(bytes.len() as u64, last_word(bytes)) >> 58)
 }
 
 #[inline]

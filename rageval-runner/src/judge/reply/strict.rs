@@ -14,6 +14,13 @@ pub(crate) fn read(text: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str::<Strict>(text).map(|strict| strict.0)
 }
 
+/// The value that the text begins with and its length in bytes, whatever follows.
+pub(super) fn first(text: &str) -> Option<(Value, usize)> {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Strict>();
+    let value = values.next()?.ok()?.0;
+    Some((value, values.byte_offset()))
+}
+
 struct Strict(Value);
 
 impl<'de> Deserialize<'de> for Strict {
