@@ -185,6 +185,8 @@ impl Evaluation {
             Ok(permit) => permit,
             Err(error) => return Reply::Failed { ending: Ending::Provider, why: error.to_string() },
         };
+        // The limits a minute are waited for before the request's own time begins.
+        self.judge.admit(request).await;
         let call = AssertUnwindSafe(self.judge.ask(&case.id, request));
         match tokio::time::timeout(self.judge_timeout, futures_util::FutureExt::catch_unwind(call)).await {
             Err(_) => {

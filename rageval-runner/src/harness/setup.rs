@@ -149,7 +149,8 @@ pub(super) fn baseline(policy: &Policy) -> Result<Option<Baseline>, Problem> {
 
 /// Opens the judge of the policy.
 pub(super) fn open_judge(policy: &Policy) -> Result<Arc<dyn Judge>, Problem> {
-    judge::open(&policy.judge).map_err(|error| Problem::everything(format!("{}: {error}", policy.judge.place)))
+    judge::open(&policy.judge, &Context::variable)
+        .map_err(|error| Problem::everything(format!("{}: {error}", policy.judge.place)))
 }
 
 /// Opens the system of the policy: the function of the test binary, or one that needs no code.
