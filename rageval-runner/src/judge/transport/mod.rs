@@ -80,7 +80,8 @@ impl Refused {
     /// The status and the first 200 characters of the body.
     pub(crate) fn why(&self) -> String {
         let body = excerpt(&self.body, excerpt::REPLY);
-        format!("{}: {}", self.status, if body.is_empty() { "no body" } else { &body })
+        let reason = self.status.canonical_reason().map(|reason| format!(" {reason}")).unwrap_or_default();
+        format!("{}{reason}: {}", self.status.as_str(), if body.is_empty() { "no body" } else { &body })
     }
 }
 
