@@ -1,0 +1,118 @@
+//! The list of prompts: for each request its fields, its template in every language, and the schema of its reply.
+
+use crate::model::Language;
+
+/// Every language that prompts are written in.
+pub(super) const LANGUAGES: [Language; 3] = [Language::En, Language::Pt, Language::Zh];
+
+/// What a field of a request is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// One text.
+    Text,
+    /// Texts numbered from 1, at least one.
+    Numbered,
+}
+
+/// Whether a request must have a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Presence {
+    /// It is an error to leave it out.
+    Always,
+    /// The template shows it where there is one.
+    WhereGiven,
+}
+
+/// A field that a prompt shows.
+#[derive(Debug)]
+pub(super) struct Field {
+    pub(super) name: &'static str,
+    pub(super) kind: Kind,
+    pub(super) presence: Presence,
+}
+
+const fn text(name: &'static str) -> Field {
+    Field { name, kind: Kind::Text, presence: Presence::Always }
+}
+
+const fn numbered(name: &'static str) -> Field {
+    Field { name, kind: Kind::Numbered, presence: Presence::Always }
+}
+
+/// The prompt of one request name.
+#[derive(Debug)]
+pub(super) struct Template {
+    /// `metric.step`.
+    pub(super) name: &'static str,
+    /// What a request of this name holds.
+    pub(super) fields: &'static [Field],
+    /// JSON schema of the reply.
+    pub(super) schema: &'static str,
+    /// In the order of [`LANGUAGES`].
+    texts: [&'static str; 3],
+}
+
+impl Template {
+    /// The template's file in a language.
+    pub(super) fn text(&self, language: Language) -> &'static str {
+        in_language(&self.texts, language)
+    }
+
+    /// 64 hex digits over all that makes the messages but the data.
+    pub(super) fn hash(&self, language: Language, form: &str) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for part in [form, self.name, language.as_str(), self.text(language), rules(language), self.schema] {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part.as_bytes());
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+}
+
+/// The rules that hold for every request: what is data, what does not count, what a reply is.
+pub(super) fn rules(language: Language) -> &'static str {
+    in_language(&[include_str!("rules.en.md"), include_str!("rules.pt.md"), include_str!("rules.zh.md")], language)
+        .trim_end()
+}
+
+fn in_language(texts: &[&'static str; 3], language: Language) -> &'static str {
+    let [en, pt, zh] = texts;
+    match language {
+        Language::En => en,
+        Language::Pt => pt,
+        Language::Zh => zh,
+    }
+}
+
+/// The template whose files bear the request's name.
+macro_rules! template {
+    ($name:literal, $fields:expr) => {
+        Template {
+            name: $name,
+            fields: $fields,
+            schema: include_str!(concat!($name, ".json")),
+            texts: [
+                include_str!(concat!($name, ".en.md")),
+                include_str!(concat!($name, ".pt.md")),
+                include_str!(concat!($name, ".zh.md")),
+            ],
+        }
+    };
+}
+
+/// Every prompt, sorted by name. Adding one is its files and an entry here.
+pub(super) const TEMPLATES: &[Template] = &[
+    template!("answer_correctness.statements", &[text("query"), numbered("answer"), numbered("reference")]),
+    template!("answer_relevancy.verdicts", &[text("query"), numbered("sentences")]),
+    template!(
+        "context_precision.verdicts",
+        &[
+            text("query"),
+            Field { name: "reference", kind: Kind::Text, presence: Presence::WhereGiven },
+            numbered("contexts")
+        ]
+    ),
+    template!("context_recall.attributions", &[text("query"), numbered("sentences"), numbered("contexts")]),
+    template!("faithfulness.verdicts", &[text("query"), numbered("sentences"), numbered("contexts")]),
+    template!("refusal_correctness.verdict", &[text("query"), text("answer")]),
+];
