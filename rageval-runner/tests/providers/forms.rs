@@ -109,11 +109,11 @@ fn guess() {
 }
 
 fn no_guess() {
-    let stub = Stub::start(|seen, _| Reply::status(400, format!("no {}", form(seen))));
+    let stub = Stub::start(|seen, _| Reply::status(400, format!("no, {}", form(seen).len())));
     let judge = openai(&stub);
     run(async {
         for _ in 0..2 {
-            assert_eq!(failure(ask(&*judge).await), (Ending::Provider, "400 Bad Request: no schema".to_owned()));
+            assert_eq!(failure(ask(&*judge).await), (Ending::Provider, "400 Bad Request: no, 6".to_owned()));
         }
     });
     assert_eq!(forms(&stub), ["schema", "tool", "text", "schema"]);

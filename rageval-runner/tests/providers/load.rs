@@ -83,7 +83,7 @@ fn verdicts(case: usize, sentences: usize) -> String {
     let verdicts = ["supported", if is_supported(case) { "supported" } else { "contradicted" }];
     let each =
         verdicts.iter().take(sentences).enumerate().map(
-            |(at, verdict)| json!({"n": at + 1, "claims": [{"claim": "a claim", "verdict": verdict, "context": 1}]}),
+            |(at, verdict)| json!({"n": at + 1, "claims": [{"claim": format!("claim {at}"), "verdict": verdict, "context": 1}]}),
         );
     json!({"sentences": each.collect::<Vec<_>>()}).to_string()
 }

@@ -159,12 +159,13 @@ impl HostedJudge {
             Protocol::Completions => openai_compatible::read(&value, form, &prompt.schema_name, &self.setting),
             Protocol::Messages => anthropic::read(&value, form, &prompt.schema_name, &self.setting),
         }?;
-        match read {
-            Read::Value(value) => Ok(value),
-            Read::Text(text) => {
-                reply::read_object(&text).map_err(|unreadable| Failed::new(Ending::Unreadable, unreadable.why))
-            }
-        }
+        let value = match read {
+            Read::Value(value) => value,
+            Read::Text(text) => reply::read_object(&text)
+                .map_err(|unreadable| Failed::new(Ending::Unreadable, self.transport.hide(&unreadable.why)))?,
+        };
+        self.transport.refuse_key(value.to_string().as_bytes()).map_err(|why| Failed::new(Ending::Provider, why))?;
+        Ok(value)
     }
 
     /// Sends the prompt in the ways of asking that are left until one is taken; returns the form that was, and the envelope.
@@ -274,7 +275,8 @@ impl Judge for HostedJudge {
         Box::pin(async move {
             match self.reply(case, request).await {
                 Ok(value) => Reply::Value { value },
-                Err(failed) => failed.into(),
+                // A reply's text may hold the key in a spelling that its envelope hid.
+                Err(failed) => Failed::new(failed.ending, self.transport.hide(&failed.why)).into(),
             }
         })
     }

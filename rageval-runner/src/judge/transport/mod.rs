@@ -143,7 +143,8 @@ impl Transport {
     /// Starts a call of about so many tokens; `seed` spreads its pauses.
     pub(crate) fn call(&self, seed: [u8; 32], tokens: u64) -> Call {
         // A little before the caller's own limit, so that the reason that is known here is the one that is told.
-        Call { deadline: Instant::now() + self.timeout.mul_f64(0.98), seed, tokens, tries: 0 }
+        let early = (self.timeout / 10).min(Duration::from_millis(500));
+        Call { deadline: Instant::now() + (self.timeout - early), seed, tokens, tries: 0 }
     }
 
     /// Waits until a request of about so many tokens may be sent. This is no part of its time limit, since it is ours.
@@ -284,8 +285,7 @@ impl Transport {
                 Ok(Answered::Refused(refused(status)))
             };
         }
-        if let Some(name) = self.headers.repeated_in(&bytes) {
-            let body = format!("the reply repeats the value of `{name}`, so it is not kept");
+        if let Err(body) = self.refuse_key(&bytes) {
             return Ok(Answered::Refused(Refused { status, body }));
         }
         let value = strict::read(&text).map_err(|error| {
@@ -297,6 +297,19 @@ impl Transport {
             Some(status) => Ok(Answered::Refused(refused(status))),
             None => Ok(Answered::Value(value)),
         }
+    }
+
+    /// Refuses a reply that holds the key, since replies are written down.
+    pub(crate) fn refuse_key(&self, bytes: &[u8]) -> Result<(), String> {
+        match self.headers.repeated_in(bytes) {
+            Some(name) => Err(format!("the reply repeats the value of `{name}`, so it is not kept")),
+            None => Ok(()),
+        }
+    }
+
+    /// The text without the key.
+    pub(crate) fn hide(&self, text: &str) -> String {
+        self.headers.hide(text)
     }
 
     /// What was sent again, one line; none where nothing was.

@@ -16,6 +16,11 @@ const FIRST_GAP: Duration = Duration::from_millis(10);
 /// The largest gap that signs of an overrun server lead to.
 const LARGEST_GAP: Duration = Duration::from_secs(5);
 
+/// The gap grows once in this time at most, and once in so many gaps: requests that were sent together are refused together, and say the
+/// same thing.
+const GROWS_EVERY: Duration = Duration::from_millis(250);
+const GROWS_EVERY_GAPS: u32 = 8;
+
 /// A gap below this is none.
 const NO_GAP: Duration = Duration::from_millis(1);
 
@@ -44,6 +49,8 @@ struct State {
     gap: Duration,
     /// When the next request may follow the last one.
     gap_until: Option<Instant>,
+    /// When the gap may grow again.
+    grows_from: Option<Instant>,
 }
 
 impl Pace {
@@ -91,7 +98,10 @@ impl Pace {
     /// The server said that there are too many requests; `pause` is how long it wants none.
     pub(crate) fn overrun(&self, pause: Option<Duration>, now: Instant) {
         let mut state = self.lock();
-        state.gap = (state.gap * 2).clamp(FIRST_GAP, LARGEST_GAP);
+        if state.grows_from.is_none_or(|from| from <= now) {
+            state.gap = (state.gap * 2).clamp(FIRST_GAP, LARGEST_GAP);
+            state.grows_from = Some(now + GROWS_EVERY.max(state.gap * GROWS_EVERY_GAPS));
+        }
         if let Some(until) = pause.and_then(|pause| now.checked_add(pause)) {
             state.paused_until = Some(state.paused_until.map_or(until, |known| known.max(until)));
         }
@@ -172,9 +182,9 @@ mod tests {
     #[test]
     fn an_overrun_server_is_asked_ever_slower_and_then_faster_again() {
         let (pace, now) = (Pace::new(None, None), Instant::now());
-        for _ in 0..3 {
-            pace.overrun(None, now);
-        }
+        let refused = |at: u64| pace.overrun(None, now + Duration::from_millis(at));
+        // Those of one moment count once.
+        [0, 1, 2, 300, 301, 700].map(refused);
         pace.reserve(0, now);
         assert_eq!(seconds(now, pace.reserve(0, now)), 0.04);
         for _ in 0..40 {
