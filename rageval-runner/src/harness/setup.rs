@@ -8,7 +8,7 @@ use std::{
 use super::{context::Context, flags::Flags, suite::Location};
 use crate::{
     evaluate::Evaluation,
-    judge::{self, Judge},
+    judge::{self, Judge, spec::Minute},
     load::{self, Diagnostics, Policy},
     metric::Metric,
     model::{GoldenSet, run::Baseline},
@@ -199,5 +199,9 @@ pub(super) fn evaluation(
         system_limit: limit("system", policy.system.max_in_flight),
         judge_timeout: policy.judge.timeout,
         judge_limit: limit("judge", policy.judge.max_in_flight),
+        judge_minute: shared.and_then(|folder| {
+            let Minute { requests, tokens } = policy.judge.minute();
+            folder.minute("judge", requests, tokens)
+        }),
     }
 }

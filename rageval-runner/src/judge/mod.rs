@@ -16,9 +16,12 @@ use spec::{JudgeProvider, JudgeSpec};
 pub use transport::TRIES;
 
 use crate::{
-    model::{CaseId, JudgeRequest, Reply, run::JudgeStamp},
+    model::{CaseId, JudgeRequest, Reply, Shown, run::JudgeStamp},
     system::BoxFuture,
 };
+
+/// Tokens of a prompt beside its data, and of a reply, for the estimate that is corrected once a reply says what it used.
+const TOKENS_BESIDE_DATA: u64 = 900;
 
 /// Whatever answers a judging request.
 pub trait Judge: Send + Sync {
@@ -78,4 +81,17 @@ fn fingerprint(provider: &str, model: &str, parameters: &[(&str, &str)]) -> Stri
         hasher.update(format!("{name}={}:{value}\n", value.len()).as_bytes());
     }
     hasher.finalize().to_hex().to_string()
+}
+
+/// About how many tokens a request and its reply are: four letters each, or one character of a script without letters.
+pub fn estimated_tokens(request: &JudgeRequest) -> u64 {
+    let of = |text: &str| {
+        let ascii = text.bytes().filter(u8::is_ascii).count() as u64;
+        ascii / 4 + (text.chars().count() as u64 - ascii)
+    };
+    let data = request.fields.iter().map(|field| match &field.shown {
+        Shown::Text(text) => of(text),
+        Shown::Numbered(texts) => texts.iter().map(|text| of(text) + 3).sum(),
+    });
+    data.sum::<u64>() + TOKENS_BESIDE_DATA
 }

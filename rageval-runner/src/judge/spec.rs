@@ -13,7 +13,7 @@ pub const DEFAULT_MAX_IN_FLIGHT: usize = 8;
 /// Tokens that a reply of the `anthropic` provider may have where the policy does not say: its messages can't be asked without a limit.
 pub const DEFAULT_MAX_TOKENS: usize = 4096;
 
-/// Where the models of OpenAI are asked.
+/// Where the models of `OpenAI` are asked.
 pub const OPENAI: &str = "https://api.openai.com/v1";
 
 /// Where the models of Anthropic are asked.
@@ -46,6 +46,18 @@ impl JudgeSpec {
         }
     }
 
+    /// The limits a minute that it has.
+    pub fn minute(&self) -> Minute {
+        match &self.provider {
+            JudgeProvider::Openai(hosted) | JudgeProvider::Azure { hosted, .. } | JudgeProvider::Anthropic(hosted) => {
+                Minute { requests: hosted.requests_per_minute, tokens: hosted.tokens_per_minute }
+            }
+            JudgeProvider::Offline | JudgeProvider::Scripted { .. } | JudgeProvider::Command { .. } => {
+                Minute::default()
+            }
+        }
+    }
+
     /// What stored replies call the judge: its `name`, else scheme, host, port and path of a hosted one, else the word of its provider.
     pub fn called(&self) -> String {
         if let Some(name) = &self.name {
@@ -62,6 +74,15 @@ impl JudgeSpec {
     }
 }
 
+/// What may be used in a minute; `None` is no limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Minute {
+    /// Requests.
+    pub requests: Option<usize>,
+    /// Tokens, read and written.
+    pub tokens: Option<usize>,
+}
+
 /// Who answers judging requests.
 #[derive(Debug, Clone, PartialEq)]
 pub enum JudgeProvider {
@@ -72,9 +93,9 @@ pub enum JudgeProvider {
         /// The file; absolute.
         replies: PathBuf,
     },
-    /// Anything that speaks OpenAI's chat completions.
+    /// Anything that speaks `OpenAI`'s chat completions.
     Openai(Box<Hosted>),
-    /// A deployment of Azure OpenAI.
+    /// A deployment of Azure `OpenAI`.
     Azure {
         /// What all hosted models have. `base_url` is that of the resource, without `/openai`.
         hosted: Box<Hosted>,

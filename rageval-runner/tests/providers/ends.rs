@@ -29,8 +29,8 @@ fn choice(finish_reason: &str, message: Value) -> Value {
 }
 
 #[track_caller]
-fn ends(reply: Value, ending: Ending, why: &str) {
-    let stub = Stub::script(vec![Reply::ok(&reply)]);
+fn ends(reply: &Value, ending: Ending, why: &str) {
+    let stub = Stub::script(vec![Reply::ok(reply)]);
     let judge = if reply.get("stop_reason").is_some() { anthropic(&stub) } else { openai(&stub) };
     let (came, said) = failure(run(ask(&*judge)));
     assert_eq!(came, ending, "{reply}: {said}");
@@ -40,33 +40,33 @@ fn ends(reply: Value, ending: Ending, why: &str) {
 
 fn completions() {
     let whole = json!({"content": "{\"n\": 1}"});
-    ends(choice("length", whole.clone()), Ending::Length, "by the server's own limit");
-    ends(choice("content_filter", whole.clone()), Ending::ContentFilter, "stopped");
-    ends(choice("stop", json!({"content": null, "refusal": "I can't help."})), Ending::Refusal, "I can't help.");
-    ends(choice("stop", json!({"content": [{"type": "refusal", "refusal": "No."}]})), Ending::Refusal, "No.");
-    ends(choice("stop", json!({"content": ""})), Ending::Empty, "no text");
-    ends(choice("stop", json!({"content": " \n"})), Ending::Empty, "no text");
-    ends(choice("stop", json!({"content": null, "reasoning_content": "hm"})), Ending::Empty, "thoughts");
+    ends(&choice("length", whole.clone()), Ending::Length, "by the server's own limit");
+    ends(&choice("content_filter", whole.clone()), Ending::ContentFilter, "stopped");
+    ends(&choice("stop", json!({"content": null, "refusal": "I can't help."})), Ending::Refusal, "I can't help.");
+    ends(&choice("stop", json!({"content": [{"type": "refusal", "refusal": "No."}]})), Ending::Refusal, "No.");
+    ends(&choice("stop", json!({"content": ""})), Ending::Empty, "no text");
+    ends(&choice("stop", json!({"content": " \n"})), Ending::Empty, "no text");
+    ends(&choice("stop", json!({"content": null, "reasoning_content": "hm"})), Ending::Empty, "thoughts");
     let call = json!([{"type": "function", "function": {"name": "faithfulness-verdicts", "arguments": "{}"}}]);
-    ends(choice("tool_calls", json!({"content": null, "tool_calls": call})), Ending::ToolCall, "not asked for");
-    ends(choice("stop", json!({"content": null, "function_call": {"name": "search"}})), Ending::ToolCall, "`search`");
-    ends(choice("stop", json!({"content": "I would say 0.7"})), Ending::Unreadable, "I would say 0.7");
-    ends(choice("insufficient_resources", whole), Ending::Provider, "`insufficient_resources`");
+    ends(&choice("tool_calls", json!({"content": null, "tool_calls": call})), Ending::ToolCall, "not asked for");
+    ends(&choice("stop", json!({"content": null, "function_call": {"name": "search"}})), Ending::ToolCall, "`search`");
+    ends(&choice("stop", json!({"content": "I would say 0.7"})), Ending::Unreadable, "I would say 0.7");
+    ends(&choice("insufficient_resources", whole), Ending::Provider, "`insufficient_resources`");
 }
 
 fn messages() {
     let message = |reason: &str, content: Value| json!({"stop_reason": reason, "content": content});
     let text = json!([{"type": "text", "text": "{\"n\": 1}"}]);
-    ends(message("max_tokens", text.clone()), Ending::Length, "4096 tokens");
-    ends(message("model_context_window_exceeded", text.clone()), Ending::Length, "window");
-    ends(message("refusal", text.clone()), Ending::Refusal, "declined");
-    ends(message("pause_turn", text), Ending::Provider, "`pause_turn`");
-    ends(message("end_turn", json!([])), Ending::Empty, "no text");
-    ends(message("end_turn", json!([{"type": "thinking", "thinking": "hm"}])), Ending::Empty, "thoughts");
-    ends(message("tool_use", json!([{"type": "tool_use", "name": "x", "input": {}}])), Ending::ToolCall, "`x`");
+    ends(&message("max_tokens", text.clone()), Ending::Length, "4096 tokens");
+    ends(&message("model_context_window_exceeded", text.clone()), Ending::Length, "window");
+    ends(&message("refusal", text.clone()), Ending::Refusal, "declined");
+    ends(&message("pause_turn", text), Ending::Provider, "`pause_turn`");
+    ends(&message("end_turn", json!([])), Ending::Empty, "no text");
+    ends(&message("end_turn", json!([{"type": "thinking", "thinking": "hm"}])), Ending::Empty, "thoughts");
+    ends(&message("tool_use", json!([{"type": "tool_use", "name": "x", "input": {}}])), Ending::ToolCall, "`x`");
     let twice = |n: u8| json!({"type": "tool_use", "name": "faithfulness-verdicts", "input": {"n": n}});
-    ends(message("tool_use", json!([twice(1), twice(2)])), Ending::Unreadable, "twice");
-    ends(message("end_turn", json!([{"type": "server_tool_use", "n": 0.7}])), Ending::Provider, "server_tool_use");
+    ends(&message("tool_use", json!([twice(1), twice(2)])), Ending::Unreadable, "twice");
+    ends(&message("end_turn", json!([{"type": "server_tool_use", "n": 0.7}])), Ending::Provider, "server_tool_use");
 }
 
 fn envelopes() {
@@ -79,7 +79,7 @@ fn envelopes() {
         choice("stop", json!({"content": [{"type": "audio", "n": 0.7}]})),
         choice("stop", json!({"content": 0.7})),
     ] {
-        ends(reply, Ending::Provider, "a shape that is not known");
+        ends(&reply, Ending::Provider, "a shape that is not known");
     }
 }
 

@@ -142,6 +142,7 @@ fn faults() {
         system_limit: Limit::in_process(8),
         judge_timeout: policy.judge.timeout,
         judge_limit: Limit::in_process(policy.judge.max_in_flight),
+        judge_minute: None,
     };
     let started = Instant::now();
     let done = AtomicU64::new(0);
@@ -171,7 +172,7 @@ fn faults() {
                 assert_eq!(score.value.get(), right, "{}", record.case);
             }
             Outcome::Unmeasured { fault } => {
-                unmeasured.push(format!("{}: {}: {}", record.case, fault.cause, fault.why))
+                unmeasured.push(format!("{}: {}: {}", record.case, fault.cause, fault.why));
             }
             Outcome::NotApplicable { why } => panic!("{}: {why}", record.case),
         }

@@ -37,16 +37,14 @@ fn clean(text: &str) {
 fn replies() {
     for first in 0..7 {
         let stub = Stub::start(move |_, _| repeating(first));
-        for judge in [
-            openai(&stub),
-            anthropic(&stub),
-            open(JudgeProvider::Azure {
-                hosted: Box::new(hosted(&stub.url())),
-                deployment: "d".to_owned(),
-                api_version: "1".to_owned(),
-            }),
-        ] {
-            let came = run(ask(&*judge));
+        let azure = JudgeProvider::Azure {
+            hosted: Box::new(hosted(&stub.url())),
+            deployment: "d".to_owned(),
+            api_version: "1".to_owned(),
+        };
+        let judges = [openai(&stub), anthropic(&stub), open(azure)];
+        let came = run(futures_util::future::join_all(judges.iter().map(|judge| ask(&**judge))));
+        for (judge, came) in judges.iter().zip(came) {
             assert!(came.is_err(), "{first}: {came:?}");
             clean(&format!("{came:?} {:?} {:?}", judge.notices(), judge.stamp()));
         }

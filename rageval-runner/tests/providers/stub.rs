@@ -40,10 +40,12 @@ pub(crate) enum Reply {
 }
 
 impl Reply {
+    #[expect(clippy::needless_pass_by_value, reason = "callers pass what they have just made")]
     pub(crate) fn ok(body: impl ToString) -> Self {
         Self::Whole(200, "", body.to_string())
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "callers pass what they have just made")]
     pub(crate) fn status(status: u16, body: impl ToString) -> Self {
         Self::Whole(status, "", body.to_string())
     }

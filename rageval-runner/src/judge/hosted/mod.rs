@@ -18,7 +18,7 @@ use tokio::time::Instant;
 
 use self::negotiate::{Asked, Form, Next};
 use super::{
-    Judge, fingerprint,
+    Judge, estimated_tokens, fingerprint,
     prompt::{self, Prompt},
     reply,
     spec::{DEFAULT_MAX_TOKENS, Hosted},
@@ -28,7 +28,7 @@ use super::{
     },
 };
 use crate::{
-    model::{CaseId, Ending, JudgeRequest, Reply, Shown, run::JudgeStamp},
+    model::{CaseId, Ending, JudgeRequest, Reply, run::JudgeStamp},
     system::{BoxFuture, excerpt::excerpt},
 };
 
@@ -37,9 +37,6 @@ const ANTHROPIC_VERSION: &str = "2023-06-01";
 
 /// What the tool is for that a reply is the argument of.
 const TOOL: &str = "Takes the reply.";
-
-/// Tokens of a prompt beside its data, and of a reply, for the estimate that is corrected once a reply says what it used.
-const TOKENS_BESIDE_DATA: u64 = 900;
 
 /// Where a model is, and how it is spoken to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -170,7 +167,7 @@ impl HostedJudge {
 
     /// Sends the prompt in the ways of asking that are left until one is taken; returns the form that was, and the envelope.
     async fn exchange(&self, case: &CaseId, request: &JudgeRequest, prompt: &Prompt) -> Result<(Form, Value), Failed> {
-        let tokens = estimate(request);
+        let tokens = estimated_tokens(request);
         let seed = blake3::hash(format!("{case}\n{}\n{}", request.name, prompt.user).as_bytes());
         let mut call = self.transport.call(*seed.as_bytes(), tokens);
         let mut asked = self.learned().asked;
@@ -268,7 +265,7 @@ impl Judge for HostedJudge {
     }
 
     fn admit<'a>(&'a self, request: &'a JudgeRequest) -> BoxFuture<'a, ()> {
-        Box::pin(self.transport.admit(estimate(request)))
+        Box::pin(self.transport.admit(estimated_tokens(request)))
     }
 
     fn ask<'a>(&'a self, case: &'a CaseId, request: &'a JudgeRequest) -> BoxFuture<'a, Reply> {
@@ -338,19 +335,6 @@ fn system_text(prompt: &Prompt, form: Form) -> Cow<'_, str> {
             prompt.system, prompt.schema_text
         )),
     }
-}
-
-/// About how many tokens a request and its reply are: four letters each, or one character of a script without letters.
-fn estimate(request: &JudgeRequest) -> u64 {
-    let of = |text: &str| {
-        let ascii = text.bytes().filter(u8::is_ascii).count() as u64;
-        ascii / 4 + (text.chars().count() as u64 - ascii)
-    };
-    let data = request.fields.iter().map(|field| match &field.shown {
-        Shown::Text(text) => of(text),
-        Shown::Numbered(texts) => texts.iter().map(|text| of(text) + 3).sum(),
-    });
-    data.sum::<u64>() + TOKENS_BESIDE_DATA
 }
 
 /// The tokens that a reply says it used.

@@ -1,4 +1,4 @@
-//! OpenAI's chat completions, as many servers speak them.
+//! `OpenAI`'s chat completions, as many servers speak them.
 
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
@@ -12,7 +12,7 @@ use crate::{
     model::Ending,
 };
 
-/// Reasons of an end that is whole; the first two are OpenAI's, the others those of servers that speak almost the same.
+/// Reasons of an end that is whole; the first two are `OpenAI`'s, the others those of servers that speak almost the same.
 const WHOLE: [&str; 7] = ["stop", "tool_calls", "function_call", "eos", "eos_token", "end_turn", "stop_sequence"];
 
 #[derive(Serialize)]

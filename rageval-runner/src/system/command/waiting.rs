@@ -260,8 +260,8 @@ mod tests {
     use super::*;
     use crate::system::Asked;
 
-    fn read(line: String) -> Result<Asked, Unmeasured> {
-        crate::system::command::read_answer(&line)
+    fn read(line: &str) -> Result<Asked, Unmeasured> {
+        crate::system::command::read_answer(line)
     }
 
     /// A room in which these questions wait, with the end that each of them holds.
@@ -273,12 +273,13 @@ mod tests {
 
     /// `=` and the answer; else the cause and why; `?` while it waits.
     fn came(waiting: &mut [(u64, oneshot::Receiver<Reply>)]) -> Vec<String> {
-        let came =
-            waiting.iter_mut().map(|(_, receiver)| match receiver.try_recv().map(|reply| reply.and_then(read)) {
+        let came = waiting.iter_mut().map(|(_, receiver)| {
+            match receiver.try_recv().map(|reply| reply.and_then(|line| read(&line))) {
                 Ok(Ok(asked)) => format!("={}", asked.answer.response),
                 Ok(Err(fault)) => format!("{}: {}", fault.cause, fault.why),
                 Err(_) => "?".to_owned(),
-            });
+            }
+        });
         came.collect()
     }
 
