@@ -7,7 +7,8 @@
 
 Recall@10, nDCG@10, MAP and MRR of every query, (a) from lists in memory, (b) from JSON lines, (c) from TREC files. Files are made in a
 temporary folder and removed. Python keeps its sets and dictionaries ready for (a); Rust starts from texts. Python's time for (b) and (c)
-leaves the start of the interpreter out; Rust's is the whole process. Each figure is the best of the rounds.
+leaves the start of the interpreter out; Rust's is the whole process. Each figure is the best of the rounds. `ratio` compares wall times and
+means something on a quiet machine only; `cpu ratio` compares processor time, in which Rust's threads gain nothing.
 """
 
 import argparse
@@ -102,24 +103,24 @@ def python_from_memory(samples):
             sample = json.loads(line)
             grades = {d["id"]: d["grade"] for d in sample["relevant_doc_ids"]}
             queries.append((sample["retrieved"], set(grades), grades))
-    start = time.perf_counter()
+    start, cpu = time.perf_counter(), time.process_time()
     result = means((four(*q) for q in queries), len(queries))
-    return time.perf_counter() - start, result
+    return time.perf_counter() - start, result, time.process_time() - cpu
 
 
 def python_from_lines(samples):
-    start = time.perf_counter()
+    start, cpu = time.perf_counter(), time.process_time()
     rows = []
     with open(samples) as file:
         for line in file:
             sample = json.loads(line)
             grades = {d["id"]: d["grade"] for d in sample["relevant_doc_ids"]}
             rows.append(four(sample["retrieved"], set(grades), grades))
-    return time.perf_counter() - start, means(rows, len(rows))
+    return time.perf_counter() - start, means(rows, len(rows)), time.process_time() - cpu
 
 
 def python_from_trec(qrels, run):
-    start = time.perf_counter()
+    start, cpu = time.perf_counter(), time.process_time()
     grades = {}
     with open(qrels) as file:
         for line in file:
@@ -134,11 +135,11 @@ def python_from_trec(qrels, run):
     for name, ranking in rankings.items():
         ranking.sort(key=lambda pair: pair[0])
         rows.append(four([d for _, d in ranking], set(grades[name]), grades[name]))
-    return time.perf_counter() - start, means(rows, len(rows))
+    return time.perf_counter() - start, means(rows, len(rows)), time.process_time() - cpu
 
 
 def run_command(program, arguments):
-    """Wall time, means and peak memory in MiB of one `score`."""
+    """Wall time, means, processor time and peak memory in MiB of one `score`."""
     start = time.perf_counter()
     process = subprocess.Popen([program, "rageval", "score", *arguments, "--metrics", METRICS, "--format", "json"], stdout=subprocess.PIPE)
     out = process.stdout.read()
@@ -147,7 +148,7 @@ def run_command(program, arguments):
     if status != 0:
         sys.exit(f"score failed: {status}")
     mean = json.loads(out)["mean"]
-    return wall, [mean[name] for name in METRICS.split(",")], usage.ru_maxrss / 1024
+    return wall, [mean[name] for name in METRICS.split(",")], usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
 def rust_from_memory(samples, rounds, count):
@@ -166,12 +167,14 @@ def best(rounds, function, *arguments):
     return min((function(*arguments) for _ in range(rounds)), key=lambda result: result[0])
 
 
-def show(what, count, rust, python=None, memory=None):
-    line = f"{what:<12} rageval {rust:8.2f} s  {rust / count * 1e6:7.2f} us a query"
-    if memory is not None:
-        line += f"  {memory:6.0f} MiB"
+def show(what, count, rust, rust_cpu=None, memory=None, python=None, python_cpu=None):
+    line = f"{what:<12} rageval {rust:7.2f} s {rust / count * 1e6:7.2f} us a query"
+    if rust_cpu is not None:
+        line += f"  cpu {rust_cpu:7.2f} s  {memory:5.0f} MiB"
     if python is not None:
-        line += f"   python {python:8.2f} s  {python / count * 1e6:7.2f} us a query   ratio {python / rust:5.1f}"
+        line += f"   python {python:7.2f} s {python / count * 1e6:7.2f} us a query  ratio {python / rust:5.1f}"
+        if rust_cpu is not None:
+            line += f"  cpu ratio {python_cpu / rust_cpu:5.1f}"
     print(line, flush=True)
 
 
@@ -191,18 +194,18 @@ def main():
             ("json lines", ["--samples", samples], lambda: python_from_lines(samples)),
             ("trec files", ["--qrels", qrels, "--run", run], lambda: python_from_trec(qrels, run)),
         ):
-            wall, result, memory = best(rounds, run_command, options.program, arguments)
+            wall, result, cpu, memory = best(rounds, run_command, options.program, arguments)
             if options.no_python:
-                show(what, count, wall, memory=memory)
+                show(what, count, wall, cpu, memory)
                 continue
-            other, expected = best(rounds, python)
+            other, expected, other_cpu = best(rounds, python)
             same(result, expected)
-            show(what, count, wall, other, memory)
+            show(what, count, wall, cpu, memory, other, other_cpu)
         if not options.no_python:
             wall, result = rust_from_memory(samples, rounds, count)
-            other, expected = best(rounds, python_from_memory, samples)
+            other, expected, _ = best(rounds, python_from_memory, samples)
             same(result, expected)
-            show("from memory", count, wall, other)
+            show("from memory", count, wall, python=other)
 
 
 if __name__ == "__main__":

@@ -7,77 +7,17 @@ use std::{
 
 use rageval_runner::{
     load::{self, Diagnostics, Policy},
-    metric::{Cutoff, Input, Kind, Metric, Param, ParamKind, Params, Step},
-    model::{GoldenCase, GoldenSet, Outcome, Transcript, UnitInterval},
+    metric::METRICS,
+    model::{GoldenCase, GoldenSet},
 };
-
-/// A metric that has a name and keys and scores everything 1.
-struct Named {
-    name: &'static str,
-    kind: Kind,
-    cutoff: Cutoff,
-    params: &'static [Param],
-}
-
-impl Metric for Named {
-    fn name(&self) -> &str {
-        self.name
-    }
-
-    fn about(&self) -> &str {
-        "Nothing."
-    }
-
-    fn kind(&self) -> Kind {
-        self.kind
-    }
-
-    fn cutoff(&self) -> Cutoff {
-        self.cutoff
-    }
-
-    fn params(&self) -> &[Param] {
-        self.params
-    }
-
-    fn not_applicable(&self, _: &GoldenCase, _: &Params) -> Option<String> {
-        None
-    }
-
-    fn step(&self, _: &Input<'_>, _: &Transcript) -> Step {
-        Step::Done(Outcome::Scored {
-            score: UnitInterval::ONE.into(),
-            detail: rageval_runner::model::Detail::default(),
-        })
-    }
-}
-
-const fn metric(name: &'static str, kind: Kind, cutoff: Cutoff, params: &'static [Param]) -> Named {
-    Named { name, kind, cutoff, params }
-}
-
-const fn param(name: &'static str, kind: ParamKind) -> Param {
-    Param { name, kind, about: "Something." }
-}
-
-static RECALL: Named = metric("recall", Kind::Retrieval, Cutoff::Required, &[]);
-static NDCG: Named =
-    metric("ndcg", Kind::Retrieval, Cutoff::Required, &[param("gain", ParamKind::OneOf(&["linear", "exponential"]))]);
-static MRR: Named = metric("mrr", Kind::Retrieval, Cutoff::Optional, &[]);
-static FAITHFULNESS: Named = metric("faithfulness", Kind::Judged, Cutoff::Refused, &[]);
-static CONTAINS: Named =
-    metric("contains", Kind::Text, Cutoff::Refused, &[param("all", ParamKind::Texts), param("any", ParamKind::Texts)]);
-static REGEX: Named = metric("regex", Kind::Text, Cutoff::Refused, &[param("pattern", ParamKind::Regex)]);
-static LENGTH: Named = metric("length", Kind::Quantity, Cutoff::Refused, &[param("max", ParamKind::Number)]);
-static METRICS: [&dyn Metric; 7] = [&RECALL, &NDCG, &MRR, &FAITHFULNESS, &CONTAINS, &REGEX, &LENGTH];
 
 fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/load")
 }
 
 fn load(folder: &Path) -> Result<(Policy, GoldenSet), Diagnostics> {
-    let policy = load::policy(&folder.join(load::FILE_NAME), &METRICS)?;
-    let golden_set = load::cases(&policy, &METRICS)?;
+    let policy = load::policy(&folder.join(load::FILE_NAME), METRICS)?;
+    let golden_set = load::cases(&policy, METRICS)?;
     let problems = load::check_slices(&policy, &golden_set);
     if problems.is_empty() { Ok((policy, golden_set)) } else { Err(problems) }
 }
@@ -148,7 +88,7 @@ impl Project {
     }
 
     fn policy(&self) -> Policy {
-        load::policy(&self.0.path().join(load::FILE_NAME), &METRICS).expect("a valid policy")
+        load::policy(&self.0.path().join(load::FILE_NAME), METRICS).expect("a valid policy")
     }
 
     /// Ids with their groups, in order.
@@ -292,7 +232,7 @@ fn one_group_is_read_without_the_other_files() {
         .with("cases/calibration/d.yaml", b"broken: [");
     let policy = project.policy();
     let ids = |group: &str| {
-        load::one_file(&policy, group, &METRICS)
+        load::one_file(&policy, group, METRICS)
             .unwrap_or_else(|problems| panic!("{problems}"))
             .map(|golden_set| golden_set.cases.iter().map(|case| case.id.to_string()).collect::<Vec<_>>())
     };
@@ -300,7 +240,7 @@ fn one_group_is_read_without_the_other_files() {
     for nothing in ["a", "a/y", "", "..", "../a", "a/../b", "/a/x", "_c", "calibration/d", "a/x.yaml", "a//x", "./b"] {
         assert_eq!(ids(nothing), None, "{nothing}");
     }
-    assert!(load::one_file(&policy, "b", &METRICS).is_err());
+    assert!(load::one_file(&policy, "b", METRICS).is_err());
 }
 
 #[test]
@@ -435,7 +375,7 @@ fn unknown_keys(problems: &[String]) -> usize {
 
 #[test]
 fn the_loader_knows_the_keys_of_the_schema_of_the_policy_and_no_others() {
-    let schema = load::schema::thresholds(&METRICS);
+    let schema = load::schema::thresholds(METRICS);
     let mut found = Vec::new();
     ways(&schema, &schema["$defs"], &Vec::new(), &mut found);
     assert!(found.len() > 100, "{}", found.len());
@@ -471,20 +411,27 @@ fn the_loader_knows_the_keys_of_the_schema_of_cases() {
 fn every_key_is_documented() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
     let check = |file: &str, schema: &serde_json::Value, defs: &serde_json::Value| {
-        let text = fs::read_to_string(docs.join(file)).expect("the page");
+        // Metrics and their parameters are documented on a page of their own.
+        let page = |file: &str| fs::read_to_string(docs.join(file)).expect("the page");
+        let text = page(file) + &page("metrics.md");
         let mut found = Vec::new();
         ways(schema, defs, &Vec::new(), &mut found);
-        // Parameters of metrics are documented with the metrics.
-        let params = ["gain", "all", "any", "pattern", "max", "not", "contains", "length", "mrr", "regex"];
         for way in found {
             let key = &way.last().expect("a key").0;
-            let is_named = [format!("`{key}`"), format!("{key}:"), format!("{key}, "), format!("{key}}}")];
-            assert!(params.contains(&key.as_str()) || is_named.iter().any(|name| text.contains(name)), "{file}: {key}");
+            let is_named = [
+                format!("`{key}`"),
+                format!("`{key}@"),
+                format!("`{key}[@"),
+                format!("{key}:"),
+                format!("{key}, "),
+                format!("{key}}}"),
+            ];
+            assert!(is_named.iter().any(|name| text.contains(name)), "{file}: {key}");
         }
     };
     let cases = load::schema::cases();
     check("cases.md", &cases["$defs"]["case"], &cases["$defs"]);
-    let thresholds = load::schema::thresholds(&METRICS);
+    let thresholds = load::schema::thresholds(METRICS);
     check("thresholds.md", &thresholds, &thresholds["$defs"]);
 }
 

@@ -79,7 +79,11 @@ fn report(broken: &[String]) {
 /// Lines in which one of the words stands, outside the given files.
 fn lines_with(below: &str, words: &[&str], except: &[&str], why: &str) -> Vec<String> {
     let mut broken = Vec::new();
-    for source in sources(below).iter().filter(|source| !except.iter().any(|path| source.path.starts_with(path))) {
+    let is_meant = |source: &&Source| {
+        let is_test = source.path.ends_with("/tests.rs");
+        !is_test && !except.iter().any(|path| source.path.starts_with(path))
+    };
+    for source in sources(below).iter().filter(is_meant) {
         for (number, line) in &source.code {
             if let Some(word) = words.iter().find(|word| line.contains(**word)) {
                 broken.push(format!("{}:{number}: `{word}`: {why}", source.path));

@@ -313,3 +313,5 @@ fn tail_name(which: TailStatistic) -> &'static str {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod text_tests;

@@ -1,3 +1,5 @@
+//! Requests, and what the screen replies.
+
 use super::*;
 
 fn value(request: &JudgeRequest) -> Value {

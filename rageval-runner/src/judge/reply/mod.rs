@@ -1,6 +1,7 @@
 //! Reads a judge's reply: the one reader, for every judge.
 //!
-//! Text in, a value out, or the reason why there is none.
+//! Text in, a value out, or the reason why there is none. What was asked decides the function: any JSON object ([`read_object`]), an object
+//! whose fields are checked ([`read_fields`]), a score in prose ([`read_score`]), one of a few labels ([`read_label`]).
 //! The text is what the judge wrote, taken out of the provider's envelope by its type; an envelope, a tool call's wrapping or an error body
 //! never comes here.
 //!
@@ -8,11 +9,24 @@
 //! be read in two ways is not read at all: the text that is judged may hold a verdict of its own, and whichever rule chose between
 //! the two would give it a vote. The rules with examples are in `docs/reading-replies.md`.
 
+mod fields;
+mod label;
+mod number;
 mod objects;
+#[cfg(test)]
+mod properties;
+mod prose;
 mod repair;
+mod score;
 pub(crate) mod strict;
+#[cfg(test)]
+mod tests;
 
 use serde_json::Value;
+
+pub use fields::{Field, Form, read_fields};
+pub use label::read_label;
+pub use score::{Scale, read_score};
 
 use crate::metric::asking::shortened;
 

@@ -26,9 +26,9 @@ pub(super) fn all(text: &str) -> Result<Vec<Map<String, Value>>, String> {
 fn one(value: Value) -> Result<Map<String, Value>, String> {
     match value {
         Value::Object(object) => Ok(object),
-        Value::Array(mut list) => match (list.pop(), list.len()) {
-            (Some(Value::Object(object)), 0) => Ok(object),
-            (_, before) => Err(format!("the reply is a list of {} and not one JSON object", before + 1)),
+        Value::Array(mut list) => match (list.len(), list.pop()) {
+            (1, Some(Value::Object(object))) => Ok(object),
+            (count, _) => Err(format!("the reply is a list of {count} and not one JSON object")),
         },
         Value::Null => Err("the reply is null, not a JSON object".to_owned()),
         Value::Bool(_) => Err("the reply is true or false, not a JSON object".to_owned()),

@@ -1,3 +1,5 @@
+//! Claims beside evidence, and the verdict of each.
+
 use super::*;
 
 /// Each row: context, claim, the verdict.

@@ -1,3 +1,5 @@
+//! Texts that decline, and texts that only look so.
+
 use super::*;
 
 fn check(language: Language, refusals: &[&str], answers: &[&str]) {

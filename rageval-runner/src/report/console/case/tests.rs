@@ -1,3 +1,5 @@
+//! Cases that failed, and what they print.
+
 use unicode_width::UnicodeWidthStr;
 
 use super::*;
