@@ -7,6 +7,8 @@ use std::{io, process::ExitCode};
 pub(crate) enum Ending {
     /// All is well: 0.
     Pass,
+    /// A gate or a case failed: 1.
+    Fail,
     /// Nothing could be measured: 3.
     Undecided,
 }
@@ -32,6 +34,7 @@ impl From<io::Error> for Failure {
 pub(crate) fn code(result: Result<Ending, Failure>) -> ExitCode {
     match result {
         Ok(Ending::Pass) => ExitCode::SUCCESS,
+        Ok(Ending::Fail) => ExitCode::from(1),
         Ok(Ending::Undecided) => ExitCode::from(3),
         Err(Failure::Usage(error)) => {
             // A closed pipe is no reason to end otherwise than the text says.

@@ -2,14 +2,14 @@
 
 use std::{
     io::{self, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use clap::{Args, Subcommand};
 use rageval_runner::{
     load,
     metric::METRICS,
-    model::{CaseId, run::LoweredScores},
+    model::{CaseId, MetricKey, run::LoweredScores},
     store::{
         baseline::{self, Difference, ScoreChange},
         runs,
@@ -81,18 +81,14 @@ fn run_accept(accept: &Accept, context: &Context) -> Result<Ending, Failure> {
         baseline::from_run(&run).map_err(|refused| Failure::Input(format!("{}: {refused}", from.display())))?;
     let difference = earlier.as_ref().map(|earlier| Difference::between(earlier, &accepted.baseline));
     let lowered = difference.as_ref().map_or(&[][..], |difference| &difference.lowered);
+    // A score that is gone can hide any fall: the next baseline would start from nothing.
+    let gone = difference.as_ref().map_or(&[][..], |difference| &difference.unscored);
     accepted.baseline.manifest.reasons = earlier.map(|earlier| earlier.manifest.reasons).unwrap_or_default();
-    if !lowered.is_empty() {
-        let Some(reason) = &accept.reason else {
-            let lines = lines(lowered);
-            return Err(Failure::Input(format!(
-                "{} of {} would be lowered; say why with --reason \"...\":\n{lines}",
-                count(lowered.len(), "score"),
-                to.display()
-            )));
-        };
+    if !lowered.is_empty() || !gone.is_empty() {
+        let Some(reason) = &accept.reason else { return Err(needs_reason(&to, lowered, gone)) };
         let scores = lowered.iter().map(|c| (c.case.clone(), c.metric.clone(), c.before, c.after)).collect();
-        accepted.baseline.manifest.reasons.push(LoweredScores { reason: reason.clone(), scores });
+        let lowered = LoweredScores { reason: reason.clone(), scores, gone: gone.to_vec() };
+        accepted.baseline.manifest.reasons.push(lowered);
     }
     baseline::write(&to, &accepted.baseline, &accepted.texts).map_err(|error| input(&error))?;
 
@@ -103,7 +99,7 @@ fn run_accept(accept: &Accept, context: &Context) -> Result<Ending, Failure> {
         Some(difference) if difference.is_empty() => writeln!(out, "no case and no score differs")?,
         Some(difference) => out.write_all(told(difference).as_bytes())?,
     }
-    if accept.reason.is_some() && lowered.is_empty() {
+    if accept.reason.is_some() && lowered.is_empty() && gone.is_empty() {
         writeln!(out, "no score was lowered, so the reason is not kept")?;
     }
     out.flush()?;
@@ -147,6 +143,23 @@ fn count(number: usize, what: &str) -> String {
 
 fn ids(ids: &[CaseId]) -> String {
     ids.iter().map(CaseId::as_str).collect::<Vec<_>>().join(", ")
+}
+
+/// What would be lowered or lost, so that a reason can be given for it.
+fn needs_reason(to: &Path, lowered: &[ScoreChange], gone: &[(CaseId, MetricKey)]) -> Failure {
+    let mut parts = Vec::new();
+    if !lowered.is_empty() {
+        parts.push(format!("{} of {} would be lowered", count(lowered.len(), "score"), to.display()));
+    }
+    if !gone.is_empty() {
+        parts.push(format!("{} of {} would be gone", count(gone.len(), "score"), to.display()));
+    }
+    let mut shown: Vec<String> = if lowered.is_empty() { Vec::new() } else { vec![lines(lowered)] };
+    shown.extend(gone.iter().take(20).map(|(case, metric)| format!("  {case}  {metric}  gone")));
+    if gone.len() > 20 {
+        shown.push(format!("  and {} more", gone.len() - 20));
+    }
+    Failure::Input(format!("{}; say why with --reason \"...\":\n{}", parts.join(", "), shown.join("\n")))
 }
 
 fn lines(changes: &[ScoreChange]) -> String {

@@ -13,6 +13,7 @@ use rageval_runner::{
         trec::{self, Qrels, TrecError, run::Ranking},
     },
     metric::retrieval::{Found, Gain, Measurement, Relevant},
+    report::console::text::visible,
 };
 
 use crate::exit::{Ending, Failure, tell};
@@ -184,7 +185,7 @@ impl Table {
         if per_query {
             for (query, place) in &self.rows {
                 for ((name, _), score) in self.metrics.iter().zip(self.of(*place)) {
-                    writeln!(out, "{name:width$}\t{query}\t{score:.4}")?;
+                    writeln!(out, "{name:width$}\t{}\t{score:.4}", visible(query))?;
                 }
             }
         }

@@ -68,6 +68,8 @@ pub enum Incomparable {
         /// Version of the baseline.
         before: u32,
     },
+    /// The metric had other parameters.
+    Parameters,
     /// The baseline was made without this metric.
     NotInBaseline,
 }
@@ -78,6 +80,7 @@ impl Incomparable {
         match self {
             Self::Judge { .. } => "another judge than the baseline's",
             Self::Version { .. } => "another version of the metric than the baseline's",
+            Self::Parameters => "other parameters of the metric than the baseline's",
             Self::NotInBaseline => "the baseline was made without this metric",
         }
     }
@@ -87,7 +90,7 @@ impl Incomparable {
         match self {
             Self::Judge { now, before } => Some(format!("now {now}, then {before}")),
             Self::Version { now, before } => Some(format!("now version {now}, then version {before}")),
-            Self::NotInBaseline => None,
+            Self::Parameters | Self::NotInBaseline => None,
         }
     }
 }
@@ -105,6 +108,13 @@ impl<'a> Basis<'a> {
         let Some(before) = baseline.manifest.metric_versions.get(metric.name()).copied() else {
             return Err(Incomparable::NotInBaseline);
         };
+        if let Some(rule) = self.rules.metrics.get(metric).filter(|_| !baseline.manifest.parameters.is_empty()) {
+            match baseline.manifest.parameters.get(metric) {
+                None => return Err(Incomparable::NotInBaseline),
+                Some(parameters) if *parameters != rule.params.digest() => return Err(Incomparable::Parameters),
+                Some(_) => {}
+            }
+        }
         let now = facts.map_or(0, |facts| facts.version);
         if now != before {
             return Err(Incomparable::Version { now, before });

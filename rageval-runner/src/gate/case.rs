@@ -124,8 +124,10 @@ fn baseline_score(
     basis: &Basis<'_>,
 ) -> Option<Result<f64, Incomparable>> {
     let accepted = basis.baseline?.cases.get(&case.id).filter(|accepted| accepted.digest == record.digest)?;
-    let score = accepted.outcomes.get(metric)?.score()?.get();
-    Some(basis.comparable(metric)?.map(|_| score))
+    let comparable = basis.comparable(metric)?;
+    let Some(outcome) = accepted.outcomes.get(metric) else { return Some(Err(Incomparable::NotInBaseline)) };
+    let score = outcome.score()?.get();
+    Some(comparable.map(|_| score))
 }
 
 /// Decides one case from its record, and from its snapshot where that was compared.

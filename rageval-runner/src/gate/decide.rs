@@ -120,6 +120,13 @@ impl Evidence<'_> {
             let headline = format!("unmeasured, in whole or in part: {count} of {total} cases; max_unmeasured {max}");
             self.found(if count > max { Ruling::Undecided } else { Ruling::Pass }, headline)
         };
+        let unscored = self.unscored();
+        if found.ruling == Ruling::Pass && !unscored.is_empty() {
+            // Rules that nothing was held against are not rules that held.
+            found.ruling = Ruling::Undecided;
+            found.text.headline = format!("no case is scored on {}", listed(&unscored, 60));
+            found.text.facts = vec!["drop the metric, or give the cases what it needs: docs/metrics.md".to_owned()];
+        }
         found.text.cases_are = "by cause".to_owned();
         found.text.cases = by_cause
             .into_iter()
@@ -127,6 +134,12 @@ impl Evidence<'_> {
             .collect();
         (found.statistic, found.threshold, found.n) = (Some(count as f64), Some(max as f64), Some(total));
         found
+    }
+
+    /// Metrics with a rule that can make a run red, and no scored case to hold against it.
+    fn unscored(&self) -> Vec<&MetricKey> {
+        let rules = self.basis.rules.metrics.iter().filter(|(_, rule)| rule.can_fail());
+        rules.map(|(metric, _)| metric).filter(|metric| self.tally(metric).scored.is_empty()).collect()
     }
 
     fn mean(&self, metric: &MetricKey, min: f64) -> Found {

@@ -189,7 +189,29 @@ pub enum Orphans {
     Fail,
 }
 
+impl MetricRule {
+    /// Whether any rule of this metric can make a run red.
+    pub fn can_fail(&self) -> bool {
+        let case = self.level == Level::Fail && (self.min.is_some() || self.max_drop.is_some());
+        case || self.set.can_fail() || self.slices.values().any(|(_, rules)| rules.can_fail())
+    }
+}
+
+impl SetRules {
+    fn can_fail(&self) -> bool {
+        let fails = |level: Option<Level>| level == Some(Level::Fail);
+        fails(self.mean.map(|rule| rule.level))
+            || fails(self.pass_rate.map(|rule| rule.level))
+            || fails(self.bottom10.map(|rule| rule.level))
+    }
+}
+
 impl Rules {
+    /// Digest of each metric's parameters.
+    pub fn parameters(&self) -> BTreeMap<MetricKey, String> {
+        self.metrics.iter().map(|(key, rule)| (key.clone(), rule.params.digest())).collect()
+    }
+
     /// Whether any rule compares with a baseline.
     pub fn has_drop_rules(&self) -> bool {
         let set = |rules: &SetRules| {

@@ -1,6 +1,6 @@
 //! The command line: libtest's flags, and those that libtest has and libtest-mimic lacks.
 
-use clap::Parser;
+use clap::{CommandFactory as _, Parser};
 use libtest_mimic::Arguments;
 
 /// The command line of the test binary.
@@ -30,6 +30,10 @@ impl Flags {
     /// Reads the command line; wrong flags end the process with 2.
     pub(super) fn read() -> Self {
         let mut flags = Self::parse();
+        if flags.libtest.test_threads == Some(0) {
+            let error = "--test-threads is at least 1";
+            Self::command().error(clap::error::ErrorKind::ValueValidation, error).exit();
+        }
         flags.libtest.test_threads.get_or_insert(WAITING_THREADS);
         flags
     }

@@ -10,7 +10,7 @@ use tokio::runtime::Runtime;
 
 use super::{
     context::Context,
-    setup::{self, Files, Problem, Reach},
+    setup::{self, Files, Problem, Reach, Scope},
     snapshots::Snapshots,
 };
 use crate::{
@@ -270,11 +270,20 @@ impl Session {
                 generator: self.files.policy.system.generator.clone(),
             },
             metric_versions: self.metric_versions(),
+            parameters: self.files.policy.rules.parameters(),
             policy_digest: self.files.policy.digest.clone(),
             git_revision: runs::git_revision(&self.files.policy.root),
             seed: SEED,
             missing,
+            partial: self.partial(),
         }
+    }
+
+    /// Why the run is partial whatever it holds.
+    fn partial(&self) -> Option<String> {
+        let one_file = "only the file of one case was read".to_owned();
+        let shard = self.context.shard.as_ref().map(|shard| format!("shard {shard}"));
+        shard.or((self.files.scope == Scope::OneFile).then_some(one_file))
     }
 
     /// The version of each metric that the rules or a case name.

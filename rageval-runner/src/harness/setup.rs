@@ -128,6 +128,18 @@ pub(super) fn open_gates(context: &Context, root: &Path) -> Vec<Problem> {
     ))]
 }
 
+/// A shard that is declared in another form than `k/n`: gates would be deferred by a slip of the hand.
+pub(super) fn shard(context: &Context) -> Option<Problem> {
+    let shard = context.shard.as_deref()?;
+    let parts = shard.split_once('/').and_then(|(k, n)| Some((k.parse::<usize>().ok()?, n.parse::<usize>().ok()?)));
+    if parts.is_some_and(|(k, n)| (1..=n).contains(&k)) {
+        return None;
+    }
+    Some(Problem::everything(format!(
+        "RAGEVAL_SHARD says `{shard}`, which is no shard; write it as `1/3`, or unset it to decide the gates here"
+    )))
+}
+
 /// The baseline that the policy names.
 pub(super) fn baseline(policy: &Policy) -> Result<Option<Baseline>, Problem> {
     let Some(regression) = &policy.rules.regression else { return Ok(None) };

@@ -257,7 +257,31 @@ fn read(path: &Path) -> Result<Option<Snapshot>, String> {
     let text = snapshot.as_text().ok_or_else(|| unreadable("it holds no text"))?.to_string();
     let described = snapshot.metadata().description().unwrap_or_default();
     let digest = described.lines().rev().find_map(|line| line.strip_prefix(DIGEST)).unwrap_or_default().to_owned();
+    if digest.is_empty() {
+        return Err(unreadable("its description does not end with the sample it is of"));
+    }
+    if let Some(line) = text.trim_end().lines().find(|line| !is_of_a_body(line)) {
+        return Err(unreadable(&format!("this is no verdict: {}", visible(line))));
+    }
     Ok(Some(Snapshot { body: format!("{}\n", text.trim_end()), digest }))
+}
+
+/// Whether a line is one that [`body`] writes: after a careless merge or a slip of the hand it is not, and would be compared with nothing.
+fn is_of_a_body(line: &str) -> bool {
+    match line.strip_prefix("  ") {
+        Some(claim) => claim.split(':').next().is_some_and(|word| Verdict::from_word(word).is_some()),
+        None => line.split_once(": ").is_some_and(|(key, standing)| {
+            let is_known =
+                standing == "scored" || standing.starts_with("not applicable, ") || share_of(standing).is_some();
+            MetricKey::parse(key).is_ok() && is_known
+        }),
+    }
+}
+
+/// The `k of n` of a heading.
+fn share_of(standing: &str) -> Option<(usize, usize)> {
+    let (k, n) = standing.split_once(" of ")?;
+    Some((k.parse().ok()?, n.parse().ok()?))
 }
 
 /// Why a changed answer's verdicts are worse: a lower share, or a claim newly unsupported or contradicted.
@@ -296,8 +320,7 @@ impl<'a> Standing<'a> {
                 }
             } else if let Some((key, standing)) = line.split_once(": ") {
                 current = key;
-                let share = standing.split_once(" of ").and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
-                all.insert(key, Self { share, bad: Vec::new() });
+                all.insert(key, Self { share: share_of(standing), bad: Vec::new() });
             }
         }
         all

@@ -11,6 +11,7 @@ use libtest_mimic::{Failed, Trial};
 
 use super::{
     context::{self, Context},
+    exit_guard::ExitGuard,
     flags::Flags,
     session::{Session, Shared},
     setup::{self, Files, Scope},
@@ -87,7 +88,10 @@ pub(super) fn run(
             .collect();
         session.prefetch(&needs(&session, &selected));
     }
+    // From here on user code runs in this process, and may end it.
+    let guard = ExitGuard::raise();
     let conclusion = libtest_mimic::run(&flags.libtest, trials);
+    guard.lower();
     if flags.libtest.list {
         return conclusion.exit_code();
     }
@@ -116,6 +120,7 @@ fn session(
     let mut baseline = None;
     if !flags.libtest.list {
         problems.extend(setup::open_gates(&context, root));
+        problems.extend(setup::shard(&context));
         match setup::baseline(&files.policy) {
             Ok(read) => baseline = read,
             Err(problem) => problems.push(problem),

@@ -12,7 +12,10 @@ use super::{
     trials::{self, Role},
 };
 use crate::{
-    gate::{self, Basis, DropTests, MetricFacts, SnapshotFailure, rule::Orphans},
+    gate::{
+        self, Basis, DropTests, MetricFacts, SnapshotFailure,
+        rule::{MetricRule, Orphans},
+    },
     metric::Metric,
     model::{
         CaseId, GoldenCase, Records,
@@ -56,7 +59,7 @@ pub(super) fn decide(session: &Session, name: &str, role: Role) -> Decision {
     };
     decided.unwrap_or_else(|problem| {
         let why = problem.lines.first().map_or("", String::as_str);
-        plain(name, Ruling::Undecided, vec![format!("the set-up is broken (see gate::setup): {why}")])
+        plain(name, Ruling::Undecided, vec![console::text::line("undecided", &format!("the set-up is broken: {why}"))])
     })
 }
 
@@ -73,7 +76,12 @@ fn setup(session: &Session, name: &str) -> Decision {
     if problems.is_empty() {
         return plain(name, Ruling::Pass, Vec::new());
     }
-    let lines = problems.iter().flat_map(|problem| problem.lines.iter().map(|line| visible(line))).collect();
+    let mut lines: Vec<String> = Vec::new();
+    for problem in problems {
+        for (i, text) in problem.lines.iter().enumerate() {
+            lines.push(console::text::whole_line(if i == 0 { "undecided" } else { "" }, text));
+        }
+    }
     plain(name, Ruling::Undecided, lines)
 }
 
@@ -174,7 +182,9 @@ pub(super) fn finish(session: &Session) -> Result<(), StoreError> {
 fn notices(session: &Session) -> Vec<String> {
     let policy = &session.files.policy;
     let mut notices = Vec::new();
-    if policy.rules.regression.is_none() && policy.rules.has_drop_rules() {
+    let own_drops =
+        session.files.set.cases.iter().flat_map(|case| case.bars.values()).any(|bar| bar.max_drop.is_some());
+    if policy.rules.regression.is_none() && (policy.rules.has_drop_rules() || own_drops) {
         notices.push("no `regression.baseline` in thresholds.yaml: `max_drop` rules compare nothing".to_owned());
     }
     match (session.changed.load(Ordering::Relaxed), session.snapshots.writing) {
@@ -187,6 +197,16 @@ fn notices(session: &Session) -> Vec<String> {
     match session.rewritten.load(Ordering::Relaxed) {
         0 => {}
         n => notices.push(format!("insta's update switch rewrote the snapshot{} of {n} case{}", plural(n), plural(n))),
+    }
+    if let Some(shard) = &session.context.shard {
+        let gates = session.gates.len();
+        notices
+            .push(format!("shard {shard}: {gates} gates are deferred; over all shards: cargo rageval gate SHARD..."));
+    }
+    if !policy.rules.metrics.values().any(MetricRule::can_fail)
+        && session.files.set.cases.iter().all(|case| case.bars.is_empty())
+    {
+        notices.push("no rule of thresholds.yaml can fail: no metric has a bar, or all only warn".to_owned());
     }
     if let Some(Ok(evaluation)) = session.evaluation.get() {
         notices.extend(evaluation.system.notices(&session.files.set));

@@ -136,7 +136,7 @@ impl Setting<'_> {
         let relevant = relevant(reader, &fields, expectation);
         let reference_contexts = texts(reader, &fields, "reference_contexts");
         let language_tag = fields.get("language").and_then(|node| language(reader, node, &named(&fields, "language")));
-        let mut word = |key: &'static str| fields.get(key).and_then(|node| reader.word(node, named(&fields, key)));
+        let mut word = |key: &'static str| fields.get(key).and_then(|node| reader.name(node, named(&fields, key)));
         let (kind, difficulty, document) = (word("type"), word("difficulty"), word("document"));
         let tags = tags(reader, &fields);
         let metadata = metadata(reader, &fields);
@@ -392,7 +392,7 @@ fn tags(reader: &mut Reader<'_>, fields: &Fields<'_, '_>) -> Vec<String> {
     let Some(node) = fields.get("tags") else { return Vec::new() };
     let mut tags: Vec<String> = Vec::new();
     for item in reader.list(node, "\"tags\"").unwrap_or_default() {
-        let Some(tag) = reader.word(item, "a tag") else { continue };
+        let Some(tag) = reader.name(item, "a tag") else { continue };
         if tags.contains(&tag) {
             reader.report(&item.span, format!("the tag {} stands twice", quoted(&tag)));
         } else {

@@ -5,6 +5,8 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
+use crate::model::ids;
+
 use super::{
     diagnostic::{Diagnostic, Diagnostics, quoted},
     source::reason,
@@ -163,6 +165,11 @@ fn relative_name(policy: &Policy, path: &Path) -> String {
 
 fn case_file(policy: &Policy, path: PathBuf, format: Format, problems: &mut Diagnostics) -> Option<CaseFile> {
     let name = relative_name(policy, &path);
+    // Reading a pipe would wait for ever; a link that leads nowhere is reported when it is read.
+    if path.metadata().is_ok_and(|file| !file.is_file()) {
+        problems.push(Diagnostic::of_file(&name, "this is no regular file, so it is not read as cases"));
+        return None;
+    }
     let under = match path.strip_prefix(&policy.cases) {
         Ok(under) if under.as_os_str().is_empty() => PathBuf::from(path.file_name()?),
         Ok(under) => under.to_owned(),
@@ -174,7 +181,7 @@ fn case_file(policy: &Policy, path: PathBuf, format: Format, problems: &mut Diag
         return None;
     };
     // The group is the middle of a trial's name, between `::`, and runners drop control characters from names.
-    if group.contains(':') || group.chars().any(char::is_control) {
+    if group.contains(':') || group.chars().any(ids::is_unfit_for_names) {
         problems.push(
             Diagnostic::of_file(&name, "the path of a file of cases must not hold `:` or control characters")
                 .help("it is part of the names of its tests; rename it"),

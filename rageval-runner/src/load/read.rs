@@ -2,6 +2,7 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
+use crate::model::ids;
 use crate::{model::UnitInterval, system::spec::JsonPointer};
 
 use super::{
@@ -172,7 +173,18 @@ impl Reader<'_> {
         self.not_blank(&word, node, what)
     }
 
-    /// The same, which may be blank.
+    /// A word that may become part of a test's name: without characters that runners strip or that change the order of what is shown.
+    pub(crate) fn name(&mut self, node: &Node<'_>, what: impl fmt::Display) -> Option<String> {
+        let word = self.word(node, &what)?;
+        if let Some(c) = word.chars().find(|c| ids::is_unfit_for_names(*c)) {
+            let why = format!("{what} must not hold control characters, this one has U+{:04X}", u32::from(c));
+            self.report(&node.span, why);
+            return None;
+        }
+        Some(word)
+    }
+
+    /// The same as [`Self::word`], which may be blank.
     pub(crate) fn any_word(&mut self, node: &Node<'_>, what: impl fmt::Display) -> Option<String> {
         match &node.kind {
             Kind::Text(text) | Kind::Number(text) => Some(text.to_string()),

@@ -3,8 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    gate::rule::{SliceField, SliceName, Slices},
-    model::{Expectation, GoldenCase, GoldenSet},
+    gate::{
+        rule::{SliceField, SliceName, Slices},
+        slice,
+    },
+    model::{GoldenSet, ids},
 };
 
 use super::{
@@ -110,9 +113,13 @@ pub fn check_slices(policy: &Policy, golden_set: &GoldenSet) -> Diagnostics {
             SliceMention::Field(field) => field,
             SliceMention::Slice(name) => &name.field,
         };
-        let values = known
-            .entry(field.clone())
-            .or_insert_with(|| golden_set.cases.iter().flat_map(|golden_case| values(golden_case, field)).collect());
+        let values = known.entry(field.clone()).or_insert_with(|| {
+            golden_set.cases.iter().flat_map(|case| slice::values_of(case, field)).map(str::to_owned).collect()
+        });
+        if let Some(value) = values.iter().find(|value| value.chars().any(ids::is_unfit_for_names)) {
+            let message = format!("a slice's name must not hold control characters, as {} does", quoted(value));
+            problems.push(Diagnostic::at(&policy.source, span, message));
+        }
         let message = match mention {
             _ if values.is_empty() => format!("no case has a {}", quoted(&field_name(field))),
             SliceMention::Slice(name) if !values.contains(&name.value) => {
@@ -127,19 +134,6 @@ pub fn check_slices(policy: &Policy, golden_set: &GoldenSet) -> Diagnostics {
         problems.push(Diagnostic::at(&policy.source, span, message).maybe_help(help));
     }
     problems.sorted()
-}
-
-/// The slices of one field that a case belongs to.
-fn values(golden_case: &GoldenCase, field: &SliceField) -> Vec<String> {
-    match field {
-        SliceField::Language => golden_case.language_tag.iter().cloned().collect(),
-        SliceField::Type => golden_case.kind.iter().cloned().collect(),
-        SliceField::Difficulty => golden_case.difficulty.iter().cloned().collect(),
-        SliceField::Tags => golden_case.tags.clone(),
-        SliceField::Document => golden_case.document.iter().cloned().collect(),
-        SliceField::ShouldRefuse => vec![(golden_case.expectation == Expectation::Refuse).to_string()],
-        SliceField::Metadata(key) => golden_case.metadata.get(key).iter().map(|value| (*value).clone()).collect(),
-    }
 }
 
 fn field_name(field: &SliceField) -> String {

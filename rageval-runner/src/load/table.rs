@@ -41,7 +41,14 @@ pub(crate) fn read<'s>(source: &'s Arc<Source>, problems: &mut Diagnostics) -> O
             }
         }
         let start = record.position().map_or(0, |position| usize::try_from(position.byte()).unwrap_or(usize::MAX));
-        let spans = cells(source, start, record.len());
+        let (spans, end) = cells(source, start, record.len());
+        if end == End::InsideQuotes {
+            let at = spans.last().map_or(start, |span| span.start);
+            let problem =
+                Diagnostic::at(source, &(at..at + 1), "this quote is never closed: everything below stands inside it");
+            problems.push(problem.help("close it, or double a quote that belongs to the text"));
+            break;
+        }
         match &header {
             None => header = Some(columns(source, &record, &spans, problems)?),
             Some(header) => rows.extend(row(source, header, &record, &spans, problems)),
@@ -261,8 +268,17 @@ fn moved<'s>(node: Node<'_>, span: &Span) -> Node<'s> {
     Node { kind, span: span.clone() }
 }
 
+/// How a record ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// At a line end, or the end of the file.
+    Line,
+    /// The file ended inside a quoted cell.
+    InsideQuotes,
+}
+
 /// Where the cells of a record stand: split at commas outside quotes, as the reader does.
-fn cells(source: &Source, start: usize, count: usize) -> Vec<Span> {
+fn cells(source: &Source, start: usize, count: usize) -> (Vec<Span>, End) {
     let bytes = source.text.as_bytes();
     // The position of a record may be that of blank lines before it.
     let mut at = start.min(bytes.len());
@@ -289,7 +305,9 @@ fn cells(source: &Source, start: usize, count: usize) -> Vec<Span> {
         at += 1;
     }
     spans.push(cell..at);
-    if spans.len() == count { spans } else { vec![start.min(bytes.len())..at; count] }
+    let end = if quoted { End::InsideQuotes } else { End::Line };
+    let spans = if spans.len() == count { spans } else { vec![start.min(bytes.len())..at; count] };
+    (spans, end)
 }
 
 #[cfg(test)]
@@ -299,14 +317,14 @@ mod tests {
     #[test]
     fn cells_know_their_place() {
         let source = Source::new("f.csv", "\n\na,\"b \"\"x\"\", y\",\"two\nlines\",,d\r\ne");
-        let texts: Vec<_> = cells(&source, 0, 5).into_iter().map(|span| &source.text[span]).collect();
+        let texts: Vec<_> = cells(&source, 0, 5).0.into_iter().map(|span| &source.text[span]).collect();
         assert_eq!(texts, ["a", "\"b \"\"x\"\", y\"", "\"two\nlines\"", "", "d"]);
     }
 
     #[test]
     fn a_quote_outside_the_rules_falls_back_to_the_record() {
         let source = Source::new("f.csv", "a,b\n");
-        assert_eq!(cells(&source, 0, 3), vec![0..3; 3]);
+        assert_eq!(cells(&source, 0, 3).0, vec![0..3; 3]);
     }
 
     #[test]

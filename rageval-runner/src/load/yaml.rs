@@ -163,7 +163,13 @@ impl<'s> Builder<'s, '_> {
             Some(Open::Map(map)) => match map.key.take() {
                 None => map.key = Some(key(self.source, node, self.problems)),
                 Some(None) => {}
-                Some(Some((key, _))) if key == "<<" => map.merged.push(node),
+                Some(Some((key, key_span))) if key == "<<" => {
+                    if !map.merged.is_empty() {
+                        let problem = Diagnostic::at(self.source, &key_span, "`<<` stands twice in one map");
+                        self.problems.push(problem.help("merge several maps with one list: `<<: [*one, *two]`"));
+                    }
+                    map.merged.push(node);
+                }
                 Some(Some((key, key_span))) => {
                     let entry = Entry { key, key_span, value: node };
                     push_entry(self.source, &mut map.entries, &mut map.seen, entry, self.problems);

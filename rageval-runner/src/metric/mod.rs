@@ -167,6 +167,15 @@ impl Params {
         }
     }
 
+    /// 32 hex digits over the parameters: equal exactly when they are.
+    pub fn digest(&self) -> String {
+        let mut fields = crate::model::case::Fields::default();
+        for (name, value) in &self.0 {
+            fields.add(name, &value.to_string());
+        }
+        fields.finish()
+    }
+
     /// These parameters with those of a case laid over them.
     #[must_use]
     pub fn overlaid(&self, own: &BTreeMap<String, serde_json::Value>) -> Self {

@@ -47,7 +47,7 @@ impl CaseId {
         if text.len() > MAX_CASE_ID_BYTES {
             return Err(IdError::TooLong(text.len()));
         }
-        if let Some(control) = text.chars().find(|c| is_control(*c)) {
+        if let Some(control) = text.chars().find(|c| is_unfit_for_names(*c)) {
             return Err(IdError::Control(u32::from(control)));
         }
         if text.trim() != text {
@@ -70,9 +70,10 @@ impl CaseId {
     }
 }
 
-/// Control characters in the wide sense: C0, C1 and the two Unicode line separators, which some runners take for line ends.
-fn is_control(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
+/// Control characters in the wide sense: C0, C1, the two Unicode line separators, which some runners take for line ends, and those
+/// that change the direction of text, which could make the lines of a run read as others.
+pub fn is_unfit_for_names(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 impl fmt::Display for CaseId {
@@ -239,6 +240,7 @@ mod tests {
         assert_eq!(CaseId::new("-a"), Err(IdError::LeadingDash));
         assert_eq!(CaseId::new("a\u{1b}[31m"), Err(IdError::Control(0x1b)));
         assert_eq!(CaseId::new("a\nb"), Err(IdError::Control(0x0a)));
+        assert_eq!(CaseId::new("a\u{202e}b"), Err(IdError::Control(0x202e)));
         assert_eq!(CaseId::new("a".repeat(151)), Err(IdError::TooLong(151)));
     }
 

@@ -22,10 +22,46 @@ pub struct Record {
     /// What the system did.
     pub taken: Taken,
     /// One outcome for each metric of the policy.
+    #[serde(deserialize_with = "each_once")]
     pub outcomes: BTreeMap<MetricKey, Outcome>,
     /// What was asked of the judge, and its replies.
     #[serde(default)]
     pub transcript: Transcript,
+}
+
+/// Reads a map in which each key stands once: of two outcomes of one metric, none can be believed.
+pub(crate) fn each_once<'de, D, K, V>(deserializer: D) -> Result<BTreeMap<K, V>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    K: Deserialize<'de> + Ord + std::fmt::Display,
+    V: Deserialize<'de>,
+{
+    struct EachOnce<K, V>(std::marker::PhantomData<(K, V)>);
+
+    impl<'de, K, V> serde::de::Visitor<'de> for EachOnce<K, V>
+    where
+        K: Deserialize<'de> + Ord + std::fmt::Display,
+        V: Deserialize<'de>,
+    {
+        type Value = BTreeMap<K, V>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("a map in which each key stands once")
+        }
+
+        fn visit_map<A: serde::de::MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
+            let mut map = BTreeMap::new();
+            while let Some((key, value)) = access.next_entry::<K, V>()? {
+                if map.contains_key(&key) {
+                    return Err(serde::de::Error::custom(format!("`{key}` stands twice")));
+                }
+                map.insert(key, value);
+            }
+            Ok(map)
+        }
+    }
+
+    deserializer.deserialize_map(EachOnce(std::marker::PhantomData))
 }
 
 /// The records of a run, by case; shared between whoever decides over them.

@@ -51,6 +51,12 @@ pub struct Manifest {
     /// Cases of the set that have no record, because of a filter, a shard or an interruption. Not empty: the run is partial.
     #[serde(default)]
     pub missing: BTreeSet<CaseId>,
+    /// Why the run is partial whatever it holds: it is a shard, or only the file of one case was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial: Option<String>,
+    /// Digest of each metric's parameters in the policy: scores under other parameters are not compared.
+    #[serde(default)]
+    pub parameters: BTreeMap<MetricKey, String>,
 }
 
 /// Which golden set a run used.
@@ -160,6 +166,9 @@ pub struct BaselineManifest {
     pub system: SystemStamp,
     /// Version of each metric's definition.
     pub metric_versions: BTreeMap<String, u32>,
+    /// Digest of each metric's parameters in the policy; empty in baselines that were made without.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub parameters: BTreeMap<MetricKey, String>,
     /// The commit it was made at.
     pub git_revision: Option<String>,
     /// Why scores were lowered, newest last: what the person who accepted it wrote.
@@ -175,6 +184,9 @@ pub struct LoweredScores {
     pub reason: String,
     /// Case, metric, score before and after.
     pub scores: Vec<(CaseId, MetricKey, f64, f64)>,
+    /// Case and metric of scores that are no longer there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gone: Vec<(CaseId, MetricKey)>,
 }
 
 /// One case of a baseline.

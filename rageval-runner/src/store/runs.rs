@@ -136,6 +136,7 @@ impl RunFolder {
             .filter_map(Result::ok)
             .filter(|entry| entry.file_name() != self.id.as_str() && entry.path().is_dir())
             .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+            .filter(|(modified, folder)| has_ended(folder, *modified))
             .collect();
         folders.sort();
         let surplus = (folders.len() + 1).saturating_sub(KEPT);
@@ -149,6 +150,12 @@ impl RunFolder {
     fn file(&self, kind: &str, name: &str) -> PathBuf {
         self.path().join(kind).join(format!("{name}.json"))
     }
+}
+
+/// Whether nobody writes into a run folder any more: it has its `run.json`, or nothing was added for a day.
+fn has_ended(folder: &Path, modified: SystemTime) -> bool {
+    let a_day = std::time::Duration::from_secs(24 * 3600);
+    folder.join("run.json").is_file() || modified.elapsed().is_ok_and(|age| age > a_day)
 }
 
 /// Reads a run: a `run.json`, a run folder of either form, or a `latest` file.

@@ -27,6 +27,8 @@ pub struct Refused {
     pub is_empty: bool,
     /// Cases of the set that have no record: the run was filtered, sharded or interrupted.
     pub missing: Vec<CaseId>,
+    /// Why the run is partial whatever it holds.
+    pub partial: Option<String>,
     /// Cases with more than one record.
     pub repeated: Vec<CaseId>,
     /// What could not be measured: the case, the metric (none when the system itself failed), and why.
@@ -50,6 +52,9 @@ impl fmt::Display for Refused {
                 counted(self.missing.len()),
                 listed(&self.missing)
             ));
+        }
+        if let Some(why) = &self.partial {
+            lines.push(format!("the run is partial, {why}; run the whole set, without filter or shard"));
         }
         if !self.repeated.is_empty() {
             lines.push(format!(
@@ -89,6 +94,7 @@ pub fn from_run(run: &Run) -> Result<Accepted, Refused> {
     let mut refused = Refused {
         is_empty: run.records.is_empty(),
         missing: run.manifest.missing.iter().cloned().collect(),
+        partial: run.manifest.partial.clone(),
         ..Refused::default()
     };
     let mut cases = BTreeMap::new();
@@ -112,6 +118,7 @@ pub fn from_run(run: &Run) -> Result<Accepted, Refused> {
         judge: manifest.judge.clone(),
         system: manifest.system.clone(),
         metric_versions: manifest.metric_versions.clone(),
+        parameters: manifest.parameters.clone(),
         git_revision: manifest.git_revision.clone(),
         reasons: Vec::new(),
     };

@@ -21,6 +21,7 @@ pub use difference::{Difference, ScoreChange};
 use super::{StoreError, write_atomically};
 use crate::model::{
     CaseId, DocId, MetricKey, Outcome,
+    record::each_once,
     run::{Baseline, BaselineCase, BaselineManifest},
 };
 
@@ -53,6 +54,11 @@ pub fn read(path: &Path) -> Result<Baseline, StoreError> {
             let why = format!("case `{id}` stands there twice, perhaps from a merge; {AGAIN}");
             return Err(StoreError::format(path, why));
         }
+    }
+    let stated = file.manifest.golden_set.cases;
+    if stated != cases.len() {
+        let why = format!("it holds {} cases and says that there are {stated}; {AGAIN}", cases.len());
+        return Err(StoreError::format(path, why));
     }
     Ok(Baseline { manifest: file.manifest, cases })
 }
@@ -112,6 +118,7 @@ struct CaseV1 {
     response: String,
     retrieved: Vec<Option<DocId>>,
     context_digests: Vec<String>,
+    #[serde(deserialize_with = "each_once")]
     outcomes: BTreeMap<MetricKey, Outcome>,
 }
 
@@ -181,7 +188,8 @@ fn check_version(path: &Path, text: &str) -> Result<(), StoreError> {
 
 /// Valid JSON with one line a case, and one for each part of the manifest.
 fn to_text(baseline: &Baseline) -> serde_json::Result<String> {
-    let BaselineManifest { golden_set, judge, system, metric_versions, git_revision, reasons } = &baseline.manifest;
+    let BaselineManifest { golden_set, judge, system, metric_versions, parameters, git_revision, reasons } =
+        &baseline.manifest;
     let mut text = format!("{{\"format\":\"{FORMAT}\",\"version\":{VERSION},\n\"manifest\":{{");
     let mut parts = vec![
         ("golden_set", serde_json::to_string(golden_set)?),
@@ -190,6 +198,9 @@ fn to_text(baseline: &Baseline) -> serde_json::Result<String> {
         ("metric_versions", serde_json::to_string(metric_versions)?),
         ("git_revision", serde_json::to_string(git_revision)?),
     ];
+    if !parameters.is_empty() {
+        parts.insert(4, ("parameters", serde_json::to_string(parameters)?));
+    }
     if !reasons.is_empty() {
         let lines: Vec<_> = reasons.iter().map(serde_json::to_string).collect::<Result<_, _>>()?;
         parts.push(("reasons", format!("[\n{}\n]", lines.join(",\n"))));

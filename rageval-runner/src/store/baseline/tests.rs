@@ -53,7 +53,7 @@ fn run(records: Vec<Record>) -> Run {
         policy_digest: "policy".into(),
         git_revision: Some("abc".into()),
         seed: 0,
-        missing: Default::default(),
+        ..Manifest::default()
     };
     Run { format: "rageval-run".into(), version: 1, manifest, records, decisions: Vec::new() }
 }
@@ -92,6 +92,7 @@ fn a_baseline_is_read_as_it_was_written() {
     one.baseline.manifest.reasons.push(LoweredScores {
         reason: "the \"old\" corpus\nis gone".into(),
         scores: vec![(id("ação"), key("recall@5"), 1.0, 0.1 + 0.2)],
+        gone: vec![(id("ação"), key("mrr"))],
     });
     write(&path, &one.baseline, &one.texts).expect("written");
     assert_eq!(read(&path).expect("readable"), one.baseline);

@@ -1,0 +1,205 @@
+//! `gate`: decides the gates over the records of a run, or of all shards of one, and asks nothing.
+
+use std::{
+    collections::BTreeMap,
+    io::{self, Write},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use clap::Args;
+use rageval_runner::{
+    gate::{self, Basis, MetricFacts},
+    load::{self, Policy},
+    metric::METRICS,
+    model::{
+        GoldenSet, Records,
+        run::{Baseline, Decision, Manifest, Ruling, Run},
+    },
+    report::console::summary::{Summary, summary},
+    store::{baseline, runs},
+};
+
+use crate::{
+    context::Context,
+    exit::{Ending, Failure},
+};
+
+/// Decide the gates over stored records
+///
+/// Reads the golden cases, thresholds.yaml and the baseline from here, and the records from the runs that are named: one whole run, or all
+/// shards of one. Nothing is asked. Each case must have exactly one record, and all runs must be of these cases, one judge and these thresholds.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cargo rageval gate                     # the latest run
+  cargo rageval gate shards/*/run.json   # RAGEVAL_SHARD=1/3, 2/3 and 3/3
+
+Metrics of your own test binary are not known to this command.")]
+pub(crate) struct Gate {
+    /// Run folders or run.json files [default: the latest run]
+    runs: Vec<PathBuf>,
+}
+
+/// Decides and tells.
+pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> {
+    let named = if command.runs.is_empty() { vec![context.runs.join("latest")] } else { command.runs.clone() };
+    let (policy, set) = files(context)?;
+    let baseline = accepted(&policy)?;
+    let mut merged = merge(&named)?;
+    matches(&merged.manifest, &policy, &set)?;
+    let mut notices = Vec::new();
+    if merged.manifest.policy_digest != policy.digest {
+        merged.decisions.clear();
+        notices
+            .push("thresholds.yaml changed since the run: cases are decided anew, without their snapshots".to_owned());
+    }
+    let missing: Vec<&str> =
+        set.cases.iter().filter(|case| !merged.records.contains_key(&case.id)).map(|case| case.id.as_str()).collect();
+    if !missing.is_empty() {
+        let shown = missing.iter().take(10).copied().collect::<Vec<_>>().join(", ");
+        crate::exit::tell(&format!(
+            "undecided: {} of {} cases have no record: {shown}",
+            missing.len(),
+            set.cases.len()
+        ));
+        return Ok(Ending::Undecided);
+    }
+    let facts: BTreeMap<String, MetricFacts> = METRICS
+        .iter()
+        .map(|metric| (metric.name().to_owned(), MetricFacts { kind: metric.kind(), version: metric.version() }))
+        .collect();
+    let basis = Basis {
+        rules: &policy.rules,
+        baseline: baseline.as_ref(),
+        judge: &merged.manifest.judge,
+        metrics: &facts,
+        seed: merged.manifest.seed,
+        target: "rag_regression",
+    };
+    let decisions = decide(&set, &merged.records, &mut merged.decisions, &basis);
+    let population = baseline.as_ref().map(|baseline| gate::compare_population(&set, baseline));
+    let text = summary(&Summary {
+        decisions: &decisions,
+        set: &set,
+        records: &merged.records,
+        basis,
+        population: population.as_ref(),
+        notices: &notices,
+        run: &named.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" "),
+    });
+    let mut out = io::stdout().lock();
+    for decision in decisions.iter().filter(|decision| decision.ruling.is_red()) {
+        writeln!(out, "---- {} ----\n{}\n", decision.trial, decision.lines.join("\n"))?;
+    }
+    writeln!(out, "{}", text.join("\n"))?;
+    out.flush()?;
+    Ok(ending(&decisions))
+}
+
+/// 1 where anything failed, 3 where anything is undecided and nothing failed.
+fn ending(decisions: &[Decision]) -> Ending {
+    let any = |ruling| decisions.iter().any(|decision| decision.ruling == ruling);
+    match (any(Ruling::Fail), any(Ruling::Undecided)) {
+        (true, _) => Ending::Fail,
+        (false, true) => Ending::Undecided,
+        (false, false) => Ending::Pass,
+    }
+}
+
+/// Every case, as its own trial decided it (snapshots included) or else from its record; then every gate.
+fn decide(
+    set: &GoldenSet,
+    records: &Records,
+    kept: &mut BTreeMap<String, Decision>,
+    basis: &Basis<'_>,
+) -> Vec<Decision> {
+    let of_case = |case: &rageval_runner::model::GoldenCase| match kept.remove(&case.trial_name()) {
+        Some(decision) => decision,
+        None => gate::decide_case(case, &records[&case.id], basis, None),
+    };
+    let mut decisions: Vec<Decision> = set.cases.iter().map(of_case).collect();
+    let gates = gate::gates(basis.rules, set);
+    let tests = gate::drop_tests(&gates, records, basis);
+    decisions.extend(gates.iter().map(|gate| gate::decide_gate(gate, set, records, basis, &tests)));
+    decisions
+}
+
+fn files(context: &Context) -> Result<(Policy, GoldenSet), Failure> {
+    let problems = |problems: &load::Diagnostics| Failure::Input(problems.to_string());
+    let policy = load::policy(&context.root.join(load::FILE_NAME), METRICS).map_err(|error| problems(&error))?;
+    let set = load::cases(&policy, METRICS).map_err(|error| problems(&error))?;
+    let slices = load::check_slices(&policy, &set);
+    if slices.is_empty() { Ok((policy, set)) } else { Err(problems(&slices)) }
+}
+
+fn accepted(policy: &Policy) -> Result<Option<Baseline>, Failure> {
+    let Some(regression) = &policy.rules.regression else { return Ok(None) };
+    let path = policy.root.join(&regression.baseline);
+    baseline::read(&path).map(Some).map_err(|error| Failure::Input(format!("{}: {error}", regression.place)))
+}
+
+/// The records of several runs as one.
+struct Merged {
+    manifest: Manifest,
+    records: Records,
+    decisions: BTreeMap<String, Decision>,
+}
+
+fn merge(named: &[PathBuf]) -> Result<Merged, Failure> {
+    let mut merged: Option<Merged> = None;
+    for path in named {
+        let run: Run = runs::read(path).map_err(|error| Failure::Input(error.to_string()))?;
+        let all = merged.get_or_insert_with(|| Merged {
+            manifest: run.manifest.clone(),
+            records: Records::new(),
+            decisions: BTreeMap::new(),
+        });
+        same(&all.manifest, &run.manifest, path)?;
+        for record in run.records {
+            if let Some(twice) = all.records.insert(record.case.clone(), Arc::new(record)) {
+                let why = format!(
+                    "{}: case `{}` has a record in another run too; name each shard once",
+                    path.display(),
+                    twice.case
+                );
+                return Err(Failure::Input(why));
+            }
+        }
+        let of_cases = run.decisions.into_iter().filter(|decision| decision.trial.starts_with("case::"));
+        all.decisions.extend(of_cases.map(|decision| (decision.trial.clone(), decision)));
+    }
+    merged.ok_or_else(|| Failure::Input("name at least one run".to_owned()))
+}
+
+/// Shards of one run agree on everything that scores depend on.
+fn same(first: &Manifest, other: &Manifest, path: &Path) -> Result<(), Failure> {
+    let what = if first.golden_set.digest != other.golden_set.digest {
+        "golden cases"
+    } else if first.judge != other.judge {
+        "another judge"
+    } else if first.policy_digest != other.policy_digest {
+        "thresholds.yaml"
+    } else {
+        return Ok(());
+    };
+    Err(Failure::Input(format!(
+        "{}: it differs from the first run in its {what}; merge shards of one run only",
+        path.display()
+    )))
+}
+
+/// The runs are of the files that stand here.
+fn matches(manifest: &Manifest, policy: &Policy, set: &GoldenSet) -> Result<(), Failure> {
+    if manifest.golden_set.digest != set.digest() {
+        return Err(Failure::Input("the golden cases changed since the run: run the gate again".to_owned()));
+    }
+    let parameters = policy.rules.parameters();
+    let is_measured = |(key, digest): (&_, &_)| manifest.parameters.get(key) == Some(digest);
+    if !parameters.iter().all(is_measured) {
+        return Err(Failure::Input(
+            "thresholds.yaml names metrics or parameters that the run did not measure: run the gate again".to_owned(),
+        ));
+    }
+    Ok(())
+}
