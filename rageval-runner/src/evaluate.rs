@@ -13,12 +13,12 @@ use std::{
 use crate::{
     contain::{self, contained},
     gate::rule::Rules,
-    judge::Judge,
+    judge::{self, Judge},
     metric::{Input, Metric, Params, Step, finish},
     model::{
         Ending, Exchange, GoldenCase, MetricKey, Outcome, Record, Reply, Request, Sample, Taken, Transcript, Unmeasured,
     },
-    store::slots::Limit,
+    store::{minute::MinuteLimit, slots::Limit},
     system::{Asked, Latency, Question, RagSystem, cause},
     text,
 };
@@ -47,6 +47,9 @@ pub struct Evaluation {
     pub judge_timeout: Duration,
     /// How many calls of the judge may be under way.
     pub judge_limit: Limit,
+    /// What the judge may be asked in a minute over all processes of the run; `None` where nothing limits it or this process is alone,
+    /// since a judge keeps its own limits within a process.
+    pub judge_minute: Option<MinuteLimit>,
 }
 
 /// One metric of one case, on its way to an outcome.
@@ -184,6 +187,14 @@ impl Evaluation {
             Ok(permit) => permit,
             Err(error) => return Reply::Failed { ending: Ending::Provider, why: error.to_string() },
         };
+        // The limits a minute are waited for before the request's own time begins.
+        if let Some(minute) = &self.judge_minute
+            && let Err(error) = minute.admit(judge::estimated_tokens(request)).await
+        {
+            let why = format!("the limits a minute cannot be kept: {error}");
+            return Reply::Failed { ending: Ending::Provider, why };
+        }
+        self.judge.admit(request).await;
         let call = AssertUnwindSafe(self.judge.ask(&case.id, request));
         match tokio::time::timeout(self.judge_timeout, futures_util::FutureExt::catch_unwind(call)).await {
             Err(_) => {

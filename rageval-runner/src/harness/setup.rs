@@ -8,7 +8,7 @@ use std::{
 use super::{context::Context, flags::Flags, suite::Location};
 use crate::{
     evaluate::Evaluation,
-    judge::{self, Judge},
+    judge::{self, Judge, spec::Minute},
     load::{self, Diagnostics, Policy},
     metric::Metric,
     model::{GoldenSet, run::Baseline},
@@ -169,7 +169,8 @@ pub(super) fn baseline(policy: &Policy) -> Result<Option<Baseline>, Problem> {
 
 /// Opens the judge of the policy.
 pub(super) fn open_judge(policy: &Policy) -> Result<Arc<dyn Judge>, Problem> {
-    judge::open(&policy.judge).map_err(|error| Problem::everything(format!("{}: {error}", policy.judge.place)))
+    judge::open(&policy.judge, &Context::variable)
+        .map_err(|error| Problem::everything(format!("{}: {error}", policy.judge.place)))
 }
 
 /// Opens the system of the policy: the function of the test binary, or one that needs no code.
@@ -218,5 +219,9 @@ pub(super) fn evaluation(
         system_limit: limit("system", policy.system.max_in_flight),
         judge_timeout: policy.judge.timeout,
         judge_limit: limit("judge", policy.judge.max_in_flight),
+        judge_minute: shared.and_then(|folder| {
+            let Minute { requests, tokens } = policy.judge.minute();
+            folder.minute("judge", requests, tokens)
+        }),
     }
 }

@@ -1,19 +1,27 @@
 //! Judges: whatever answers a judging request.
 
+pub mod command;
+mod hosted;
 pub mod offline;
 pub mod prompt;
 pub mod reply;
 pub mod scripted;
 pub mod spec;
+pub(crate) mod transport;
 
 use std::sync::Arc;
 
+use hosted::{HostedJudge, Interface};
 use spec::{JudgeProvider, JudgeSpec};
+pub use transport::TRIES;
 
 use crate::{
-    model::{CaseId, JudgeRequest, Reply, run::JudgeStamp},
+    model::{CaseId, JudgeRequest, Reply, Shown, run::JudgeStamp},
     system::BoxFuture,
 };
+
+/// Tokens of a prompt beside its data, and of a reply, for the estimate that is corrected once a reply says what it used.
+const TOKENS_BESIDE_DATA: u64 = 900;
 
 /// Whatever answers a judging request.
 pub trait Judge: Send + Sync {
@@ -23,12 +31,30 @@ pub trait Judge: Send + Sync {
     /// Whether a fresh reading of the same request is always the same, so that confirming it makes no sense.
     fn is_deterministic(&self) -> bool;
 
+    /// Waits until the judge's limits a minute let this request be asked. Called before each request; no part of its time limit, since
+    /// the waiting is ours.
+    fn admit<'a>(&'a self, _request: &'a JudgeRequest) -> BoxFuture<'a, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
     /// Answers one request of one case. Never an `Err`: a failure is a reply that says how it ended.
     fn ask<'a>(&'a self, case: &'a CaseId, request: &'a JudgeRequest) -> BoxFuture<'a, Reply>;
+
+    /// What changes no outcome and somebody should know, one line each: requests that were sent again, parameters that were refused.
+    /// To be asked once all cases are done.
+    fn notices(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
-/// Makes the judge of a policy; nothing is asked yet. An error names the file at fault.
-pub fn open(spec: &JudgeSpec) -> Result<Arc<dyn Judge>, String> {
+/// Makes the judge of a policy; nothing is asked or started yet. An error names the file or key at fault.
+///
+/// `env` looks up a variable of the environment. A key that is not there is no error here, since nothing may need it: every request
+/// then says which variable is missing.
+pub fn open(spec: &JudgeSpec, env: &dyn Fn(&str) -> Option<String>) -> Result<Arc<dyn Judge>, String> {
+    let hosted = |interface, hosted| -> Result<Arc<dyn Judge>, String> {
+        Ok(Arc::new(HostedJudge::new(spec.provider.as_str(), interface, hosted, spec.timeout, env)?))
+    };
     match &spec.provider {
         JudgeProvider::Offline => Ok(Arc::new(offline::Offline)),
         JudgeProvider::Scripted { replies } => {
@@ -36,5 +62,36 @@ pub fn open(spec: &JudgeSpec) -> Result<Arc<dyn Judge>, String> {
             let text = std::fs::read_to_string(replies).map_err(|error| at(error.to_string()))?;
             Ok(Arc::new(scripted::Scripted::from_text(&text).map_err(|error| at(error.to_string()))?))
         }
+        JudgeProvider::Openai(model) => hosted(Interface::Openai, model),
+        JudgeProvider::Azure { hosted: model, deployment, api_version } => {
+            hosted(Interface::Azure { deployment, api_version }, model)
+        }
+        JudgeProvider::Anthropic(model) => hosted(Interface::Anthropic, model),
+        JudgeProvider::Command { command, model } => Ok(Arc::new(command::CommandJudge::new(command, model)?)),
     }
+}
+
+/// Digest over everything that decides what a judge says: provider, model, configured parameters, prompts. 64 hex digits.
+fn fingerprint(provider: &str, model: &str, parameters: &[(&str, &str)]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    let prompts = prompt::digest();
+    let pairs = [("provider", provider), ("model", model), ("prompts", prompts.as_str())];
+    for (name, value) in pairs.iter().chain(parameters) {
+        // With its length before it, no value can look like another pair.
+        hasher.update(format!("{name}={}:{value}\n", value.len()).as_bytes());
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+/// About how many tokens a request and its reply are: four letters each, or one character of a script without letters.
+pub fn estimated_tokens(request: &JudgeRequest) -> u64 {
+    let of = |text: &str| {
+        let ascii = text.bytes().filter(u8::is_ascii).count() as u64;
+        ascii / 4 + (text.chars().count() as u64 - ascii)
+    };
+    let data = request.fields.iter().map(|field| match &field.shown {
+        Shown::Text(text) => of(text),
+        Shown::Numbered(texts) => texts.iter().map(|text| of(text) + 3).sum(),
+    });
+    data.sum::<u64>() + TOKENS_BESIDE_DATA
 }

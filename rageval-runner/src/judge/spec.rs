@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use crate::model::Place;
+use crate::{model::Place, system::spec::CommandSpec};
 
 /// How long a judge may take for one request where the policy does not say.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -10,12 +10,23 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 /// How many requests are asked at once where the policy does not say.
 pub const DEFAULT_MAX_IN_FLIGHT: usize = 8;
 
+/// Tokens that a reply of the `anthropic` provider may have where the policy does not say: its messages can't be asked without a limit.
+pub const DEFAULT_MAX_TOKENS: usize = 4096;
+
+/// Where the models of `OpenAI` are asked.
+pub const OPENAI: &str = "https://api.openai.com/v1";
+
+/// Where the models of Anthropic are asked.
+pub const ANTHROPIC: &str = "https://api.anthropic.com";
+
 /// The judge, as the policy describes it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct JudgeSpec {
     /// Who answers.
     pub provider: JudgeProvider,
-    /// The longest time that one request may take; above 0.
+    /// What stored replies call it, so that they are found again after it moved; `None`: by where it is asked.
+    pub name: Option<String>,
+    /// The longest time that one request may take, with all that is sent again; above 0.
     pub timeout: Duration,
     /// Requests asked at once; at least 1.
     pub max_in_flight: usize,
@@ -26,12 +37,54 @@ pub struct JudgeSpec {
 impl JudgeSpec {
     /// A judge of this provider with the default limits.
     pub fn of_provider(provider: JudgeProvider) -> Self {
-        Self { provider, timeout: DEFAULT_TIMEOUT, max_in_flight: DEFAULT_MAX_IN_FLIGHT, place: Place::default() }
+        Self {
+            provider,
+            name: None,
+            timeout: DEFAULT_TIMEOUT,
+            max_in_flight: DEFAULT_MAX_IN_FLIGHT,
+            place: Place::default(),
+        }
+    }
+
+    /// The limits a minute that it has.
+    pub fn minute(&self) -> Minute {
+        match &self.provider {
+            JudgeProvider::Openai(hosted) | JudgeProvider::Azure { hosted, .. } | JudgeProvider::Anthropic(hosted) => {
+                Minute { requests: hosted.requests_per_minute, tokens: hosted.tokens_per_minute }
+            }
+            JudgeProvider::Offline | JudgeProvider::Scripted { .. } | JudgeProvider::Command { .. } => {
+                Minute::default()
+            }
+        }
+    }
+
+    /// What stored replies call the judge: its `name`, else scheme, host, port and path of a hosted one, else the word of its provider.
+    pub fn called(&self) -> String {
+        if let Some(name) = &self.name {
+            return name.clone();
+        }
+        match &self.provider {
+            JudgeProvider::Openai(hosted) | JudgeProvider::Azure { hosted, .. } | JudgeProvider::Anthropic(hosted) => {
+                hosted.base_url.clone()
+            }
+            JudgeProvider::Offline | JudgeProvider::Scripted { .. } | JudgeProvider::Command { .. } => {
+                self.provider.as_str().to_owned()
+            }
+        }
     }
 }
 
+/// What may be used in a minute; `None` is no limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Minute {
+    /// Requests.
+    pub requests: Option<usize>,
+    /// Tokens, read and written.
+    pub tokens: Option<usize>,
+}
+
 /// Who answers judging requests.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum JudgeProvider {
     /// Rules over the text; needs no network.
     Offline,
@@ -40,17 +93,78 @@ pub enum JudgeProvider {
         /// The file; absolute.
         replies: PathBuf,
     },
+    /// Anything that speaks `OpenAI`'s chat completions.
+    Openai(Box<Hosted>),
+    /// A deployment of Azure `OpenAI`.
+    Azure {
+        /// What all hosted models have. `base_url` is that of the resource, without `/openai`.
+        hosted: Box<Hosted>,
+        /// The name of the deployment.
+        deployment: String,
+        /// The version of the interface, a date.
+        api_version: String,
+    },
+    /// Anything that speaks Anthropic's messages.
+    Anthropic(Box<Hosted>),
+    /// A program that speaks JSON lines.
+    Command {
+        /// How it is started.
+        command: CommandSpec,
+        /// What it is, with its version: part of the judge's fingerprint.
+        model: String,
+    },
 }
 
 impl JudgeProvider {
     /// The words that `provider:` takes.
-    pub const NAMES: [&'static str; 2] = ["offline", "scripted"];
+    pub const NAMES: [&'static str; 6] = ["offline", "scripted", "openai", "azure", "anthropic", "command"];
 
     /// The word after `provider:`.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Offline => "offline",
             Self::Scripted { .. } => "scripted",
+            Self::Openai(_) => "openai",
+            Self::Azure { .. } => "azure",
+            Self::Anthropic(_) => "anthropic",
+            Self::Command { .. } => "command",
+        }
+    }
+}
+
+/// A model behind an address.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hosted {
+    /// Where it is asked, without `/` at its end: `http://` or `https://`, no user, password or query.
+    pub base_url: String,
+    /// The model, with its dated version.
+    pub model: String,
+    /// The variable of the environment that holds the key; `None`: no key is sent.
+    pub api_key_env: Option<String>,
+    /// The temperature of sampling; 0 or above.
+    pub temperature: f64,
+    /// The longest reply in tokens; `None`: the server's own limit.
+    pub max_tokens: Option<usize>,
+    /// Requests sent in a minute; `None`: no limit.
+    pub requests_per_minute: Option<usize>,
+    /// Tokens read and written in a minute; `None`: no limit.
+    pub tokens_per_minute: Option<usize>,
+    /// The longest time for one try; `None`: half of the judge's `timeout`, so that one that hangs can be followed by another.
+    pub try_timeout: Option<Duration>,
+}
+
+impl Hosted {
+    /// A model at an address without key and limits, at temperature 0.
+    pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Self {
+        Self {
+            base_url: base_url.into(),
+            model: model.into(),
+            api_key_env: None,
+            temperature: 0.0,
+            max_tokens: None,
+            requests_per_minute: None,
+            tokens_per_minute: None,
+            try_timeout: None,
         }
     }
 }

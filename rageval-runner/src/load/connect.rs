@@ -5,13 +5,8 @@ use std::{
     path::Path,
 };
 
-use crate::{
-    judge::spec::{
-        DEFAULT_MAX_IN_FLIGHT as JUDGE_MAX_IN_FLIGHT, DEFAULT_TIMEOUT as JUDGE_TIMEOUT, JudgeProvider, JudgeSpec,
-    },
-    system::spec::{
-        CommandSpec, DEFAULT_MAX_IN_FLIGHT, DEFAULT_TIMEOUT, Per, RecordedSpec, SystemKind, SystemSpec, is_variable,
-    },
+use crate::system::spec::{
+    CommandSpec, DEFAULT_MAX_IN_FLIGHT, DEFAULT_TIMEOUT, Per, RecordedSpec, SystemKind, SystemSpec, is_variable,
 };
 
 use super::{
@@ -32,6 +27,13 @@ pub(crate) const TIMEOUT: Key =
     Key::optional("timeout", Shape::Duration, "The longest time for one answer; `60s` where it is left out.");
 pub(crate) const MAX_IN_FLIGHT: Key =
     Key::optional("max_in_flight", Shape::Count(1), "How many are asked at once; 8 where it is left out.");
+pub(crate) const RUN: Key = Key::required("run", Shape::List(&Shape::Text), "The program and its arguments.");
+pub(crate) const PER: Key = Key::optional(
+    "per",
+    Shape::OneOf(&["run", "case"]),
+    "`run`: one process for all, a JSON line each; `case`: one process for each. `run` where it is left out.",
+);
+pub(crate) const ENV: Key = Key::optional("env", Shape::MapOf(&Shape::Word), "Variables set for the program.");
 
 /// What `kind` of a system may be.
 pub(crate) const SYSTEM_KINDS: &[Variant] = &[
@@ -49,42 +51,12 @@ pub(crate) const SYSTEM_KINDS: &[Variant] = &[
             MAX_IN_FLIGHT,
         ],
     },
-    Variant {
-        name: "command",
-        keys: &[
-            Key::required("run", Shape::List(&Shape::Text), "The program and its arguments."),
-            Key::optional(
-                "per",
-                Shape::OneOf(&["run", "case"]),
-                "`run`: one process for all cases, a JSON line each; `case`: one process for each. `run` where it is left out.",
-            ),
-            Key::optional("env", Shape::MapOf(&Shape::Word), "Variables set for the program."),
-            GENERATOR,
-            TIMEOUT,
-            MAX_IN_FLIGHT,
-        ],
-    },
+    Variant { name: "command", keys: &[RUN, PER, ENV, GENERATOR, TIMEOUT, MAX_IN_FLIGHT] },
     Variant { name: "http", keys: http::KEYS },
 ];
 
-/// What `provider` of a judge may be.
-pub(crate) const JUDGE_PROVIDERS: &[Variant] = &[
-    Variant { name: "offline", keys: &[TIMEOUT, MAX_IN_FLIGHT] },
-    Variant {
-        name: "scripted",
-        keys: &[
-            Key::required("replies", Shape::Text, "The file of replies by request name and case."),
-            TIMEOUT,
-            MAX_IN_FLIGHT,
-        ],
-    },
-];
-
-/// Providers of the design that this version can't ask.
-const LATER_PROVIDERS: [&str; 5] = ["openai", "azure", "anthropic", "command", "local"];
-
 /// A map whose keys depend on one of them: the word under that key, the entries without it, and the keys that go with the word.
-fn variant<'n, 's>(
+pub(crate) fn variant<'n, 's>(
     reader: &mut Reader<'_>,
     entry: &'n Entry<'s>,
     by: &'static str,
@@ -112,7 +84,7 @@ fn variant<'n, 's>(
 }
 
 /// The keys of a variant, each with its entry.
-fn variant_fields<'n, 's>(
+pub(crate) fn variant_fields<'n, 's>(
     reader: &mut Reader<'_>,
     entry: &'n Entry<'s>,
     by: &str,
@@ -155,44 +127,7 @@ pub(crate) fn system(reader: &mut Reader<'_>, entry: &Entry<'_>, root: &Path) ->
     })
 }
 
-/// The judge.
-pub(crate) fn judge(reader: &mut Reader<'_>, entry: &Entry<'_>, root: &Path) -> Option<JudgeSpec> {
-    let (deciding, found) = variant(reader, entry, "provider", JUDGE_PROVIDERS)?;
-    let Some(found) = found else {
-        match &deciding.value.kind {
-            Kind::Text(text) if LATER_PROVIDERS.contains(&text.as_ref()) => {
-                let problem = reader
-                    .problem(&deciding.value.span, format!("the provider {} is not in this version", quoted(text)))
-                    .help(format!("it is one of `{}`", JudgeProvider::NAMES.join("`, `")));
-                reader.problems.push(problem);
-            }
-            Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::List(_) | Kind::Map(_) => {
-                let words: Vec<_> = JUDGE_PROVIDERS.iter().map(|provider| (provider.name, ())).collect();
-                reader.one_of(&deciding.value, "\"provider\"", &words);
-            }
-        }
-        return None;
-    };
-    let mut rest = Vec::new();
-    let fields = variant_fields(reader, entry, "provider", found.keys, &mut rest);
-    let provider = match found.name {
-        "scripted" => fields
-            .get("replies")
-            .and_then(|node| path(reader, node, "\"replies\"", root))
-            .map(|replies| JudgeProvider::Scripted { replies }),
-        _ => Some(JudgeProvider::Offline),
-    };
-    let timeout = fields.get("timeout").and_then(|node| reader.duration(node, "\"timeout\""));
-    let max_in_flight = fields.get("max_in_flight").and_then(|node| reader.count(node, "\"max_in_flight\"", 1));
-    Some(JudgeSpec {
-        provider: provider?,
-        timeout: timeout.unwrap_or(JUDGE_TIMEOUT),
-        max_in_flight: max_in_flight.unwrap_or(JUDGE_MAX_IN_FLIGHT),
-        place: reader.source.place(entry.key_span.start),
-    })
-}
-
-fn path(reader: &mut Reader<'_>, node: &Node<'_>, what: &str, root: &Path) -> Option<std::path::PathBuf> {
+pub(crate) fn path(reader: &mut Reader<'_>, node: &Node<'_>, what: &str, root: &Path) -> Option<std::path::PathBuf> {
     let text = reader.text(node, what)?;
     refuse_variables(reader, &text, &node.span);
     Some(root.join(text))
@@ -206,7 +141,7 @@ pub(crate) fn refuse_variables(reader: &mut Reader<'_>, text: &str, span: &Span)
     }
 }
 
-fn command(reader: &mut Reader<'_>, fields: &Fields<'_, '_>, root: &Path) -> Option<CommandSpec> {
+pub(crate) fn command(reader: &mut Reader<'_>, fields: &Fields<'_, '_>, root: &Path) -> Option<CommandSpec> {
     let mut run = Vec::new();
     if let Some(node) = fields.get("run") {
         let items = reader.list(node, "\"run\"")?;

@@ -9,6 +9,7 @@ mod files;
 mod http;
 pub mod insta_config;
 mod json;
+mod judge;
 mod metrics;
 mod node;
 pub mod rankings;

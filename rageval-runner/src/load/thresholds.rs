@@ -17,6 +17,7 @@ use crate::{
 use super::{
     connect,
     diagnostic::Diagnostics,
+    judge,
     metrics::Metrics,
     node::{Entry, Node},
     read::{Empty, Reader},
@@ -48,7 +49,7 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     Key::optional(
         "judge",
-        Shape::Variants("provider", connect::JUDGE_PROVIDERS),
+        Shape::Variants("provider", judge::PROVIDERS),
         "Who judges; needed as soon as a judged metric is listed.",
     ),
     Key::required("metrics", Shape::Metrics, "What is measured, and which scores pass."),
@@ -175,7 +176,7 @@ fn read(reader: &mut Reader<'_>, node: &Node<'_>, file: &Path, metrics: Metrics<
         None => Some(SystemSpec { place: first_line.clone(), ..SystemSpec::function() }),
     };
     let (judge, judge_stated) = match fields.entry("judge") {
-        Some(entry) => (connect::judge(reader, entry, &root), JudgeStated::Yes),
+        Some(entry) => (judge::read(reader, entry, &root), JudgeStated::Yes),
         None => {
             let judge = JudgeSpec { place: first_line, ..JudgeSpec::of_provider(JudgeProvider::Offline) };
             (Some(judge), JudgeStated::No)

@@ -1,6 +1,7 @@
 //! The only writer of files: runs, records, baselines.
 
 pub mod baseline;
+pub mod minute;
 pub mod runs;
 pub mod slots;
 

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{
     StoreError,
+    minute::MinuteLimit,
     slots::{Backoff, Limit, try_lock},
     write_atomically,
 };
@@ -65,6 +66,11 @@ impl RunFolder {
     /// A limit on calls under way that holds over all processes of this run.
     pub fn limit(&self, what: &str, places: usize) -> Limit {
         Limit::across_processes(self.path().join("slots").join(what), places)
+    }
+
+    /// Limits a minute for one kind of request, over all processes of the run.
+    pub fn minute(&self, what: &str, requests: Option<usize>, tokens: Option<usize>) -> Option<MinuteLimit> {
+        MinuteLimit::new(self.path().join("slots").join(format!("{what}.minute")), requests, tokens)
     }
 
     /// The record of a case, where some process has evaluated it already.

@@ -73,7 +73,18 @@ pub(crate) fn try_lock(path: &Path) -> io::Result<Option<File>> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }
-    let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
+    lock(OpenOptions::new().create(true).truncate(false).write(true).open(path)?)
+}
+
+/// The same for a file whose content counts.
+pub(crate) fn try_lock_to_read(path: &Path) -> io::Result<Option<File>> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    lock(OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path)?)
+}
+
+fn lock(file: File) -> io::Result<Option<File>> {
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(std::fs::TryLockError::WouldBlock) => Ok(None),

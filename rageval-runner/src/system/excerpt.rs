@@ -1,13 +1,13 @@
 //! Shortens what a system said, so that it fits into a reason.
 
 /// Characters of a reply that a reason shows.
-pub(super) const REPLY: usize = 200;
+pub(crate) const REPLY: usize = 200;
 
 /// Characters of an error's chain that a reason shows.
-pub(super) const ERROR: usize = 300;
+pub(crate) const ERROR: usize = 300;
 
 /// The text on one line without terminal sequences, cut to `max` characters; `…` marks the cut.
-pub(super) fn excerpt(text: &str, max: usize) -> String {
+pub(crate) fn excerpt(text: &str, max: usize) -> String {
     let mut shown = String::new();
     let mut blank = false;
     let mut count = 0;
@@ -50,7 +50,7 @@ fn skip_terminal_sequence(rest: &mut std::str::Chars<'_>) {
 }
 
 /// An error with everything below it: `asking failed: connection refused`. A cause whose text its parent already holds is left out.
-pub(super) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

@@ -1,7 +1,7 @@
 //! The system under test: whatever takes a question and gives an answer.
 
 pub mod command;
-mod excerpt;
+pub(crate) mod excerpt;
 pub mod function;
 pub mod http;
 pub mod recorded;

@@ -10,9 +10,12 @@ use serde_json::json;
 use self::process::Program;
 pub use self::{per_case::PerCase, per_run::PerRun};
 use super::{
-    Question, RagSystem, SetupError,
+    Asked, Question, RagSystem, SetupError, cause,
+    excerpt::{self, excerpt},
     spec::{CommandSpec, Per},
+    wire::{Object, Said},
 };
+use crate::model::Unmeasured;
 
 /// Bytes of one reply that are read; a longer one is a fault.
 pub const MAX_REPLY_BYTES: usize = 16 << 20;
@@ -40,4 +43,14 @@ fn question_line(question: &Question) -> Vec<u8> {
     let mut line = line.to_string().into_bytes();
     line.push(b'\n');
     line
+}
+
+/// The answer that a line of a process for all questions holds.
+fn read_answer(line: &str) -> Result<Asked, Unmeasured> {
+    let unreadable = |why: String| Unmeasured::new(cause::INVALID, format!("wrote an unreadable reply: {why}"));
+    match Object::parse(line).map_err(|error| unreadable(error.why))?.said() {
+        Ok(Said::Answer(asked)) => Ok(asked),
+        Ok(Said::Error(why)) => Err(Unmeasured::new(cause::ERROR, format!("says: {why}"))),
+        Err(problems) => Err(unreadable(excerpt(&problems.join("; "), excerpt::ERROR))),
+    }
 }

@@ -15,6 +15,7 @@ use crate::{
     system::{
         Asked, BoxFuture, Question, RagSystem, cause,
         excerpt::{self, excerpt},
+        spec::CommandSpec,
         wire::{Object, Said},
     },
 };
@@ -30,11 +31,16 @@ impl PerCase {
         Self { program }
     }
 
-    async fn run(&self, question: &Question) -> Result<Asked, Unmeasured> {
+    /// `None` when the description names no program.
+    pub(crate) fn open(spec: &CommandSpec) -> Option<Self> {
+        Program::new(spec).map(Self::new)
+    }
+
+    /// Starts the program, gives it the line and returns all that it wrote to stdout.
+    pub(crate) async fn exchange(&self, line: Vec<u8>) -> Result<Vec<u8>, Unmeasured> {
         let name = &self.program.name;
         let mut running = self.program.start()?;
         let (stdin, stdout) = (running.stdin.take(), running.stdout.take());
-        let line = question_line(question);
         let mut exchange = Box::pin(async move {
             let write = async {
                 if let Some(mut stdin) = stdin {
@@ -68,13 +74,22 @@ impl PerCase {
         if !status.is_ok_and(|status| status.success()) {
             return Err(Unmeasured::new(cause::CRASH, format!("`{name}` {}", running.ending().await.1)));
         }
-        read_reply(&bytes, question).map_err(|fault| Unmeasured { why: format!("`{name}` {}", fault.why), ..fault })
+        Ok(bytes)
+    }
+
+    /// The program as the policy writes it.
+    pub(crate) fn name(&self) -> &str {
+        &self.program.name
     }
 }
 
 impl RagSystem for PerCase {
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Result<Asked, Unmeasured>> {
-        Box::pin(self.run(question))
+        Box::pin(async {
+            let bytes = self.exchange(question_line(question)).await?;
+            let name = self.name();
+            read_reply(&bytes, question).map_err(|fault| Unmeasured { why: format!("`{name}` {}", fault.why), ..fault })
+        })
     }
 }
 

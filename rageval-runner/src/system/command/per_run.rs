@@ -12,12 +12,12 @@ use tokio::{
 use super::{
     MAX_REPLY_BYTES, RESTARTS,
     process::{Program, Running, Tree},
-    question_line,
+    question_line, read_answer,
     waiting::{Left, Strays, WaitingRoom},
 };
 use crate::{
     model::{GoldenSet, Unmeasured},
-    system::{Asked, BoxFuture, Question, RagSystem, cause},
+    system::{Asked, BoxFuture, Question, RagSystem, cause, spec::CommandSpec},
 };
 
 /// Nobody reads the process any more, as when its runtime is shut down.
@@ -48,19 +48,47 @@ impl PerRun {
         Self { program, state: Mutex::default() }
     }
 
-    async fn exchange(&self, question: &Question) -> Result<Asked, Unmeasured> {
-        let (place, reply) = self.enter(question)?;
+    /// `None` when the description names no program.
+    pub(crate) fn open(spec: &CommandSpec) -> Option<Self> {
+        Program::new(spec).map(Self::new)
+    }
+
+    /// Sends a line that holds this id; returns the line with the same id that comes back.
+    pub(crate) async fn exchange(&self, id: &str, line: Vec<u8>) -> Result<String, Unmeasured> {
+        let (place, reply) = self.enter(id, line)?;
         let reply = match reply.await {
             Ok(reply) => reply,
             Err(_) => Err(Unmeasured::new(cause::CRASH, ABANDONED)),
         };
         drop(place);
-        reply.map_err(|fault| Unmeasured { why: format!("`{}` {}", self.program.name, fault.why), ..fault })
+        reply.map_err(|fault| self.named(fault))
     }
 
-    /// Sends the question to the process that runs, or to a new one.
-    fn enter(&self, question: &Question) -> Result<(Place, Receiver), Unmeasured> {
-        let id = question.case_id.as_str();
+    fn named(&self, fault: Unmeasured) -> Unmeasured {
+        Unmeasured { why: format!("`{}` {}", self.program.name, fault.why), ..fault }
+    }
+
+    /// What the program did that nobody can be blamed for.
+    pub(crate) fn strays(&self) -> Vec<String> {
+        let state = lock(&self.state);
+        let mut strays = state.strays.clone();
+        if let Some(session) = &state.session {
+            strays.append(lock(&session.room).strays().clone());
+        }
+        match (strays.first.first(), strays.count) {
+            (None, _) => Vec::new(),
+            (Some(first), 1) => vec![format!("`{}` {first}", self.program.name)],
+            (Some(first), count) => {
+                vec![format!(
+                    "`{}` wrote {count} lines to stdout that belong to no question; it first {first}",
+                    self.program.name
+                )]
+            }
+        }
+    }
+
+    /// Sends the line to the process that runs, or to a new one.
+    fn enter(&self, id: &str, line: Vec<u8>) -> Result<(Place, Receiver), Unmeasured> {
         let mut state = lock(&self.state);
         let entered = state.session.as_ref().and_then(|session| session.enter(id));
         let (ticket, reply) = match entered {
@@ -72,7 +100,7 @@ impl PerRun {
         };
         let session = state.session.as_ref().ok_or_else(|| self.gone(&state))?;
         // The writer is gone only when the process is, and then the room is closed in a moment.
-        let _ = session.questions.send(question_line(question));
+        let _ = session.questions.send(line);
         let place =
             Place { room: Arc::clone(&session.room), tree: Arc::clone(&session.tree), ticket, id: id.to_owned() };
         Ok((place, reply))
@@ -115,25 +143,14 @@ impl PerRun {
 
 impl RagSystem for PerRun {
     fn ask<'a>(&'a self, question: &'a Question) -> BoxFuture<'a, Result<Asked, Unmeasured>> {
-        Box::pin(self.exchange(question))
+        Box::pin(async {
+            let line = self.exchange(question.case_id.as_str(), question_line(question)).await?;
+            read_answer(&line).map_err(|fault| self.named(fault))
+        })
     }
 
     fn notices(&self, _set: &GoldenSet) -> Vec<String> {
-        let state = lock(&self.state);
-        let mut strays = state.strays.clone();
-        if let Some(session) = &state.session {
-            strays.append(lock(&session.room).strays().clone());
-        }
-        match (strays.first.first(), strays.count) {
-            (None, _) => Vec::new(),
-            (Some(first), 1) => vec![format!("`{}` {first}", self.program.name)],
-            (Some(first), count) => {
-                vec![format!(
-                    "`{}` wrote {count} lines to stdout that belong to no question; it first {first}",
-                    self.program.name
-                )]
-            }
-        }
+        self.strays()
     }
 }
 

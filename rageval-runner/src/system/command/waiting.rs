@@ -7,9 +7,9 @@ use tokio::sync::oneshot;
 use crate::{
     model::Unmeasured,
     system::{
-        Asked, cause,
+        cause,
         excerpt::{self, excerpt},
-        wire::{Object, Said},
+        wire::Object,
     },
 };
 
@@ -19,8 +19,8 @@ const KEPT_STRAYS: usize = 5;
 /// Lines whose owner is still looked for; more than that is a flood, and is only counted.
 const MAX_DOUBTS: usize = 100;
 
-/// What came of a question.
-pub(super) type Reply = Result<Asked, Unmeasured>;
+/// What came of a question: the line that answers it, which is a JSON object.
+pub(super) type Reply = Result<String, Unmeasured>;
 
 /// The questions that one process has been sent and not answered yet.
 ///
@@ -150,7 +150,7 @@ impl WaitingRoom {
             }
             Ok(None) => self.doubt(format!("wrote a reply without `id`: {}", shown()), self.everybody()),
             Ok(Some(id)) => match self.waiting.iter().find(|waiting| waiting.id == id).map(|waiting| waiting.ticket) {
-                Some(ticket) => self.deliver(ticket, reply(&object)),
+                Some(ticket) => self.deliver(ticket, Ok(text.to_owned())),
                 None => self.reply_to_nobody(&id),
             },
         }
@@ -255,20 +255,14 @@ impl WaitingRoom {
     }
 }
 
-fn reply(object: &Object) -> Reply {
-    match object.said() {
-        Ok(Said::Answer(asked)) => Ok(asked),
-        Ok(Said::Error(why)) => Err(Unmeasured::new(cause::ERROR, format!("says: {why}"))),
-        Err(problems) => {
-            let why = format!("wrote an unreadable reply: {}", excerpt(&problems.join("; "), excerpt::ERROR));
-            Err(Unmeasured::new(cause::INVALID, why))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::system::Asked;
+
+    fn read(line: &str) -> Result<Asked, Unmeasured> {
+        crate::system::command::read_answer(line)
+    }
 
     /// A room in which these questions wait, with the end that each of them holds.
     fn room(ids: &[&str]) -> (WaitingRoom, Vec<(u64, oneshot::Receiver<Reply>)>) {
@@ -279,10 +273,12 @@ mod tests {
 
     /// `=` and the answer; else the cause and why; `?` while it waits.
     fn came(waiting: &mut [(u64, oneshot::Receiver<Reply>)]) -> Vec<String> {
-        let came = waiting.iter_mut().map(|(_, receiver)| match receiver.try_recv() {
-            Ok(Ok(asked)) => format!("={}", asked.answer.response),
-            Ok(Err(fault)) => format!("{}: {}", fault.cause, fault.why),
-            Err(_) => "?".to_owned(),
+        let came = waiting.iter_mut().map(|(_, receiver)| {
+            match receiver.try_recv().map(|reply| reply.and_then(|line| read(&line))) {
+                Ok(Ok(asked)) => format!("={}", asked.answer.response),
+                Ok(Err(fault)) => format!("{}: {}", fault.cause, fault.why),
+                Err(_) => "?".to_owned(),
+            }
         });
         came.collect()
     }

@@ -1,11 +1,11 @@
 //! System kind `http`: an endpoint that takes and gives JSON.
 
 mod body;
+pub(crate) mod client;
 mod reply;
-mod secret;
+pub(crate) mod secret;
 
 use std::{
-    net::IpAddr,
     sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
@@ -13,11 +13,15 @@ use std::{
 use reqwest::{
     Client, Method, Response, StatusCode, Url,
     header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER},
-    redirect,
 };
 use tokio::time::{Instant, sleep};
 
-use self::{body::BodyTemplate, reply::ReplyReader, secret::Secrets};
+use self::{
+    body::BodyTemplate,
+    client::{Read, build_client, read_bytes, retry_after, shown_url},
+    reply::ReplyReader,
+    secret::Secrets,
+};
 use super::{
     Asked, BoxFuture, Latency, Question, RagSystem, SetupError, cause,
     excerpt::{self, chain, excerpt},
@@ -45,9 +49,6 @@ const RETRIED: [StatusCode; 4] = [
 
 /// The wait before the first repetition where the endpoint names none; doubled each time.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-
-/// Idle connections are dropped before the usual servers do so, since a question sent into a closing connection is lost.
-const IDLE: Duration = Duration::from_secs(1);
 
 /// Headers that the client sets itself.
 const OWN_HEADERS: [&str; 4] = ["connection", "content-length", "host", "transfer-encoding"];
@@ -80,7 +81,8 @@ impl HttpSystem {
         let url = read_url(&spec.url).map_err(&mut note).ok();
         let (headers, secrets) = read_headers(spec, env, &mut note);
         let body = BodyTemplate::new(&spec.body).map_err(|found| found.into_iter().for_each(&mut note)).ok();
-        let client = url.as_ref().and_then(|url| build_client(url).map_err(&mut note).ok());
+        let client =
+            url.as_ref().and_then(|url| build_client(url).map_err(|why| note(format!("system.url: {why}"))).ok());
         match (url, body, client) {
             (Some(url), Some(body), Some(client)) if problems.is_empty() => {
                 let method = match spec.method {
@@ -278,36 +280,6 @@ fn read_headers(
     (headers, secrets)
 }
 
-fn build_client(url: &Url) -> Result<Client, String> {
-    // An error means that the process has a provider already, which then is used.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut builder = Client::builder()
-        .user_agent(concat!("rageval/", env!("CARGO_PKG_VERSION")))
-        // Another host must not get the headers, and a POST must not become a GET.
-        .redirect(redirect::Policy::none())
-        // A system under test is never asked twice behind our back.
-        .retry(reqwest::retry::never())
-        .pool_idle_timeout(IDLE);
-    if is_loopback(url) {
-        builder = builder.no_proxy();
-    }
-    builder.build().map_err(|error| format!("system.url: no HTTP client: {}", chain(&error.without_url())))
-}
-
-fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    host == "localhost" || host.ends_with(".localhost") || bare.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
-}
-
-/// The address without what may be secret in it.
-fn shown_url(url: &Url) -> String {
-    let mut shown = url.clone();
-    shown.set_query(None);
-    shown.set_fragment(None);
-    shown.to_string()
-}
-
 fn shown_body(shown: &str) -> &str {
     if shown.is_empty() { "no body" } else { shown }
 }
@@ -319,36 +291,6 @@ fn pause(headers: &HeaderMap, case: &CaseId, tries: u32) -> Duration {
     let asked = headers.get(RETRY_AFTER).and_then(|value| retry_after(value.to_str().ok()?, jiff::Timestamp::now()));
     let spread = blake3::hash(case.as_str().as_bytes()).as_bytes()[0];
     asked.unwrap_or(own) + own.mul_f64(f64::from(spread) / 510.0)
-}
-
-/// Seconds, or a date as HTTP writes it.
-fn retry_after(text: &str, now: jiff::Timestamp) -> Option<Duration> {
-    if let Ok(seconds) = text.trim().parse::<u64>() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let at = jiff::fmt::rfc2822::parse(text.trim()).ok()?.timestamp();
-    Some(Duration::try_from(at.duration_since(now)).unwrap_or_default())
-}
-
-enum Read {
-    Whole(Vec<u8>),
-    TooLong(Vec<u8>),
-    Broken { bytes: Vec<u8>, error: reqwest::Error },
-}
-
-async fn read_bytes(mut response: Response, max: usize) -> Read {
-    let mut bytes = Vec::new();
-    loop {
-        match response.chunk().await {
-            Ok(Some(chunk)) if bytes.len() + chunk.len() > max => {
-                bytes.extend_from_slice(&chunk[..max - bytes.len()]);
-                return Read::TooLong(bytes);
-            }
-            Ok(Some(chunk)) => bytes.extend_from_slice(&chunk),
-            Ok(None) => return Read::Whole(bytes),
-            Err(error) => return Read::Broken { bytes, error },
-        }
-    }
 }
 
 #[cfg(test)]
@@ -416,31 +358,5 @@ mod tests {
             assert!(!found[0].contains("pw@"), "{found:?}");
         }
         assert_eq!(problems(&spec("https://host/ask?v=1", &[]), &|_| None), Vec::<String>::new());
-    }
-
-    #[test]
-    fn hosts_on_this_machine_are_known() {
-        let loopback = |url: &str| is_loopback(&Url::parse(url).expect("an address"));
-        for url in [
-            "http://localhost:1/",
-            "http://127.0.0.1/",
-            "http://127.9.9.9/",
-            "http://[::1]:80/",
-            "http://rag.localhost/",
-        ] {
-            assert!(loopback(url), "{url}");
-        }
-        for url in ["http://localhost.example/", "http://10.0.0.1/", "http://128.0.0.1/"] {
-            assert!(!loopback(url), "{url}");
-        }
-    }
-
-    #[test]
-    fn retry_after_is_seconds_or_a_date() {
-        let now: jiff::Timestamp = "2026-03-01T12:00:00Z".parse().expect("a time");
-        assert_eq!(retry_after("7", now), Some(Duration::from_secs(7)));
-        assert_eq!(retry_after("Sun, 01 Mar 2026 12:00:05 GMT", now), Some(Duration::from_secs(5)));
-        assert_eq!(retry_after("Sun, 01 Mar 2026 11:00:00 GMT", now), Some(Duration::ZERO));
-        assert_eq!(retry_after("soon", now), None);
     }
 }

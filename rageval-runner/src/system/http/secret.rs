@@ -6,24 +6,30 @@ const HIDDEN_FROM: usize = 4;
 /// A reply that holds a value of this length or more has repeated it, and not met it by chance.
 const REPEATED_FROM: usize = 8;
 
+/// How often a value may have been written into a JSON string that was written into a JSON string.
+const JSON_DEPTH: usize = 3;
+
 /// The values that were put into headers, by the name of their variable. No `Debug`, on purpose.
 #[derive(Default)]
-pub(super) struct Secrets(Vec<Secret>);
+pub(crate) struct Secrets(Vec<Secret>);
 
 struct Secret {
     name: String,
-    /// The value, and what it becomes within a JSON string.
+    /// The value, and what it becomes within JSON strings; the longest last.
     spellings: Vec<String>,
     length: usize,
 }
 
 impl Secrets {
     /// Adds the value of a variable.
-    pub(super) fn add(&mut self, name: &str, value: &str) {
+    pub(crate) fn add(&mut self, name: &str, value: &str) {
         let value = value.trim();
         let mut spellings = vec![value.to_owned()];
-        let escaped = serde_json::Value::from(value).to_string();
-        spellings.push(escaped[1..escaped.len() - 1].to_owned());
+        // A text in JSON may itself be JSON, as a judge's reply in its envelope is.
+        for depth in 0..JSON_DEPTH {
+            let escaped = serde_json::Value::from(spellings[depth].as_str()).to_string();
+            spellings.push(escaped[1..escaped.len() - 1].to_owned());
+        }
         spellings.dedup();
         self.0.push(Secret { name: name.to_owned(), spellings, length: value.chars().count() });
         // A value that is part of another one must not be replaced first.
@@ -31,10 +37,11 @@ impl Secrets {
     }
 
     /// The text with `${NAME}` in place of every value.
-    pub(super) fn hide(&self, text: &str) -> String {
+    pub(crate) fn hide(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for secret in self.0.iter().filter(|secret| secret.length >= HIDDEN_FROM) {
-            for spelling in &secret.spellings {
+            // A shorter spelling may be part of a longer one.
+            for spelling in secret.spellings.iter().rev() {
                 if text.contains(spelling) {
                     text = text.replace(spelling, &format!("${{{}}}", secret.name));
                 }
@@ -44,7 +51,7 @@ impl Secrets {
     }
 
     /// The variable whose value stands in a reply.
-    pub(super) fn repeated_in(&self, bytes: &[u8]) -> Option<&str> {
+    pub(crate) fn repeated_in(&self, bytes: &[u8]) -> Option<&str> {
         if self.0.is_empty() {
             return None;
         }
