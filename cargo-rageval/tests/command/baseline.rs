@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rageval_runner::model::{
     Answer, CaseId, MetricKey, Outcome, Record, RetrievedContext, Sample, Taken, Transcript, UnitInterval,
-    run::{Manifest, Run},
+    run::{Manifest, Run, SetStamp},
 };
 
 use super::{folder, passes, refuses, write};
@@ -30,7 +30,8 @@ fn record(case: &str, scores: &[(&str, Option<f64>)]) -> Record {
 
 fn write_run(folder: &Path, name: &str, records: Vec<Record>, missing: &[&str]) {
     let missing = missing.iter().map(|id| CaseId::new(*id).expect("a valid id")).collect();
-    let manifest = Manifest { run_id: name.into(), missing, ..Manifest::default() };
+    let golden_set = SetStamp { cases: records.len(), ..SetStamp::default() };
+    let manifest = Manifest { run_id: name.into(), missing, golden_set, ..Manifest::default() };
     let run = Run { format: "rageval-run".into(), version: 1, manifest, records, decisions: Vec::new() };
     write(folder, name, &serde_json::to_string(&run).expect("JSON"));
 }
@@ -45,11 +46,17 @@ fn the_first_run_becomes_the_baseline_and_again_is_no_change() {
         &[],
     );
     let accept = ["baseline", "accept", "run.json"];
-    assert_eq!(passes(folder.path(), &accept), "baselines/main.json: 2 cases accepted\nthe first baseline here\n");
+    assert_eq!(
+        passes(folder.path(), &accept),
+        "baselines/main.json: 2 cases accepted, from run run.json\nthe first baseline here\n"
+    );
     let file = folder.path().join("baselines/main.json");
     let first = std::fs::read(&file).expect("written");
     assert!(folder.path().join("baselines/main.samples.jsonl").is_file());
-    assert_eq!(passes(folder.path(), &accept), "baselines/main.json: 2 cases accepted\nno case and no score differs\n");
+    assert_eq!(
+        passes(folder.path(), &accept),
+        "baselines/main.json: 2 cases accepted, from run run.json\nno case and no score differs\n"
+    );
     assert_eq!(std::fs::read(&file).expect("written"), first);
 }
 
@@ -59,7 +66,7 @@ fn a_run_folder_is_taken_too() {
     std::fs::create_dir(folder.path().join("1a2b")).expect("made");
     write_run(&folder.path().join("1a2b"), "run.json", vec![record("a", &[("mrr", Some(1.0))])], &[]);
     let text = passes(folder.path(), &["baseline", "accept", "1a2b", "--to", "other.json"]);
-    assert_eq!(text, "other.json: 1 case accepted\nthe first baseline here\n");
+    assert_eq!(text, "other.json: 1 case accepted, from run run.json\nthe first baseline here\n");
 }
 
 #[test]
@@ -93,7 +100,7 @@ fn a_lowered_score_needs_a_reason_which_is_stored() {
     assert!(refuses(folder.path(), &["baseline", "accept", "after.json", "--reason", "  "]).contains("say why"));
 
     let text = passes(folder.path(), &["baseline", "accept", "after.json", "--reason", "a new corpus"]);
-    let expected = "baselines/main.json: 4 cases accepted\n\
+    let expected = "baselines/main.json: 4 cases accepted, from run after.json\n\
                     2 scores lowered, worst first:\n  b  mrr  0.500 -> 0.250\n  a  mrr  1.0000 -> 0.9999\n\
                     1 case vanished: gone\n\
                     1 case changed, scores not compared: c\n\

@@ -1,6 +1,7 @@
 //! The command as a user runs it: each test starts the real program and looks at its output and exit code.
 
 mod baseline;
+mod gate;
 mod schema;
 mod score;
 
@@ -48,6 +49,14 @@ fn refuses(folder: &Path, arguments: &[&str]) -> String {
     let ended = run(folder, arguments);
     assert_eq!((ended.code, ended.out.as_str()), (Some(2), ""), "{}", ended.err);
     ended.err
+}
+
+/// Runs it where it must end with this code, and returns all that it said.
+#[track_caller]
+fn ends(folder: &Path, arguments: &[&str], code: i32) -> String {
+    let ended = run(folder, arguments);
+    assert_eq!(ended.code, Some(code), "{}\n{}", ended.out, ended.err);
+    ended.out + &ended.err
 }
 
 fn folder() -> tempfile::TempDir {

@@ -1,0 +1,90 @@
+//! `cargo rageval gate`: gates over stored records.
+
+use std::path::Path;
+
+use rageval_runner::{
+    load,
+    metric::METRICS,
+    model::{
+        Answer, GoldenSet, MetricKey, Outcome, Record, Sample, Taken, Transcript, UnitInterval,
+        run::{Manifest, Run, SetStamp},
+    },
+};
+
+use super::{ends, folder, write};
+
+const RULES: &str = "version: 1\nmetrics:\n  recall@5: {min: 0.2, mean: {min: 0.5}}\n";
+const CASES: &str = "- {id: a, query: q, relevant_doc_ids: [d]}\n- {id: b, query: r, relevant_doc_ids: [d]}\n";
+
+/// A project with a run file for each list of cases and scores.
+fn project(folder: &Path, shards: &[&[(&str, f64)]]) {
+    write(folder, "thresholds.yaml", RULES);
+    std::fs::create_dir(folder.join("cases")).expect("made");
+    write(&folder.join("cases"), "all.yaml", CASES);
+    let policy = load::policy(&folder.join("thresholds.yaml"), METRICS).expect("a policy");
+    let set = load::cases(&policy, METRICS).expect("cases");
+    for (i, scores) in shards.iter().enumerate() {
+        let manifest = Manifest {
+            golden_set: SetStamp { digest: set.digest(), cases: set.cases.len(), ..SetStamp::default() },
+            policy_digest: policy.digest.clone(),
+            parameters: policy.rules.parameters(),
+            partial: Some(format!("shard {}/{}", i + 1, shards.len())),
+            ..Manifest::default()
+        };
+        let records = scores.iter().map(|(id, score)| record(&set, id, *score)).collect();
+        let run = Run { format: "rageval-run".into(), version: 1, manifest, records, decisions: Vec::new() };
+        write(folder, &format!("{}.json", i + 1), &serde_json::to_string(&run).expect("JSON"));
+    }
+}
+
+fn record(set: &GoldenSet, id: &str, score: f64) -> Record {
+    let case = set.cases.iter().find(|case| case.id.as_str() == id).expect("a case");
+    let key = MetricKey::parse("recall@5").expect("a key");
+    Record {
+        case: case.id.clone(),
+        digest: case.digest(),
+        taken: Taken::Sample(Sample { answer: Answer::new("x"), is_refusal: false, latency_ms: None }),
+        outcomes: [(key, Outcome::scored(UnitInterval::new(score).expect("in range")))].into(),
+        transcript: Transcript::default(),
+    }
+}
+
+#[test]
+fn shards_are_decided_together() {
+    let folder = folder();
+    project(folder.path(), &[&[("a", 1.0)], &[("b", 0.5)]]);
+    let text = ends(folder.path(), &["gate", "1.json", "2.json"], 0);
+    assert!(text.contains("2 cases: 2 passed; 2 gates: 2 passed"), "{text}");
+}
+
+#[test]
+fn a_gate_over_all_shards_may_fail() {
+    let folder = folder();
+    project(folder.path(), &[&[("a", 0.25)], &[("b", 0.5)]]);
+    let text = ends(folder.path(), &["gate", "1.json", "2.json"], 1);
+    assert!(text.contains("gate::recall@5::mean"), "{text}");
+}
+
+#[test]
+fn a_missing_shard_is_undecided_and_a_doubled_one_is_refused() {
+    let folder = folder();
+    project(folder.path(), &[&[("a", 1.0)], &[("b", 0.5)]]);
+    let text = ends(folder.path(), &["gate", "1.json"], 3);
+    assert!(text.contains("1 of 2 cases have no record: b"), "{text}");
+    let text = ends(folder.path(), &["gate", "1.json", "1.json"], 2);
+    assert!(text.contains("case `a` has a record in another run too"), "{text}");
+}
+
+#[test]
+fn other_cases_or_metrics_than_the_runs_are_refused() {
+    let folder = folder();
+    project(folder.path(), &[&[("a", 1.0), ("b", 0.5)]]);
+    write(folder.path(), "thresholds.yaml", &RULES.replace("recall@5", "recall@3"));
+    ends(folder.path(), &["gate", "1.json"], 2);
+    write(folder.path(), "thresholds.yaml", &RULES.replace("min: 0.5", "min: 0.9"));
+    let text = ends(folder.path(), &["gate", "1.json"], 1);
+    assert!(text.contains("thresholds.yaml changed since the run"), "{text}");
+    write(&folder.path().join("cases"), "all.yaml", &CASES.replace("query: r", "query: s"));
+    let text = ends(folder.path(), &["gate", "1.json"], 2);
+    assert!(text.contains("the golden cases changed"), "{text}");
+}
