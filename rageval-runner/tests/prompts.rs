@@ -22,19 +22,29 @@ fn request(name: &str, language: Language, mut text: impl FnMut(usize) -> String
         count += 1;
         text(count)
     };
-    let new = JudgeRequest::new(name, language).text("query", next());
-    match name {
-        "faithfulness.verdicts" | "context_recall.attributions" => {
-            new.numbered("sentences", [next(), next()]).numbered("contexts", [next(), next()])
+    let new = JudgeRequest::new(name, language);
+    // A field of one text, or after `#` of two numbered ones.
+    let fields: &[&str] = match name {
+        "faithfulness.verdicts" | "context_recall.attributions" => &["query", "#sentences", "#contexts"],
+        "faithfulness.verdicts_of_claims" => &["query", "#claims", "#contexts"],
+        "answer_relevancy.verdicts" | "faithfulness.claims" | "toxicity.verdicts" | "bias.verdicts" => {
+            &["query", "#sentences"]
         }
-        "answer_relevancy.verdicts" => new.numbered("sentences", [next(), next()]),
-        "context_precision.verdicts" => new.text("reference", next()).numbered("contexts", [next(), next()]),
-        "answer_correctness.statements" => {
-            new.numbered("answer", [next(), next()]).numbered("reference", [next(), next()])
-        }
-        "refusal_correctness.verdict" => new.text("answer", next()),
+        "context_precision.verdicts" => &["query", "reference", "#contexts"],
+        "context_relevancy.verdicts" => &["query", "#contexts"],
+        "context_entity_recall.entities" => &["#sentences", "#contexts"],
+        "answer_correctness.statements" => &["query", "#answer", "#reference"],
+        "noise_sensitivity.attributions" => &["query", "#answer", "#reference", "#contexts"],
+        "refusal_correctness.verdict" => &["query", "answer"],
+        "task_completion.tasks" => &["#query", "answer"],
+        "rubric.level" => &["criterion", "query", "reference", "#contexts", "answer", "#levels"],
+        "self_critique.grades" => &["query", "answer", "#contexts"],
         other => panic!("say here what `{other}` shows"),
-    }
+    };
+    fields.iter().fold(new, |new, field| match field.strip_prefix('#') {
+        Some(field) => new.numbered(field, [next(), next()]),
+        None => new.text(*field, next()),
+    })
 }
 
 fn rendered(request: &JudgeRequest) -> Prompt {
@@ -44,7 +54,9 @@ fn rendered(request: &JudgeRequest) -> Prompt {
 /// The nonce, read as the instructions tell the judge to: off the first line.
 fn nonce(prompt: &Prompt) -> &str {
     let first = prompt.user.lines().next().expect("a line");
-    let nonce = first.strip_prefix("=== BEGIN query ").and_then(|rest| rest.strip_suffix(" ===")).expect(first);
+    let fence = first.strip_prefix("=== BEGIN ").and_then(|rest| rest.strip_suffix(" ===")).expect(first);
+    let (name, nonce) = fence.split_once(' ').expect(first);
+    assert!(name.chars().all(|c| c.is_ascii_lowercase()), "{name}");
     assert!(nonce.len() == 16 && nonce.chars().all(|c| matches!(c, '0'..='9' | 'a'..='f')), "{nonce}");
     nonce
 }
@@ -244,7 +256,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_data_stays_inside_its_fence(texts in prop::collection::vec(any::<String>(), 5), sample in 0..9_u32, retry in 0..2_u32) {
+    fn any_data_stays_inside_its_fence(texts in prop::collection::vec(any::<String>(), 8), sample in 0..9_u32, retry in 0..2_u32) {
         for name in prompt::names() {
             for language in LANGUAGES {
                 let request = request(name, language, |n| texts[n - 1].clone());

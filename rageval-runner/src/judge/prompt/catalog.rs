@@ -12,6 +12,8 @@ pub(super) enum Kind {
     Text,
     /// Texts numbered from 1, at least one.
     Numbered,
+    /// Texts numbered from 1, perhaps none: the template says what an empty block means.
+    NumberedOrNone,
 }
 
 /// Whether a request must have a field.
@@ -37,6 +39,10 @@ const fn text(name: &'static str) -> Field {
 
 const fn numbered(name: &'static str) -> Field {
     Field { name, kind: Kind::Numbered, presence: Presence::Always }
+}
+
+const fn where_given(name: &'static str, kind: Kind) -> Field {
+    Field { name, kind, presence: Presence::WhereGiven }
 }
 
 /// The prompt of one request name.
@@ -104,15 +110,41 @@ macro_rules! template {
 pub(super) const TEMPLATES: &[Template] = &[
     template!("answer_correctness.statements", &[text("query"), numbered("answer"), numbered("reference")]),
     template!("answer_relevancy.verdicts", &[text("query"), numbered("sentences")]),
+    template!("bias.verdicts", &[text("query"), numbered("sentences")]),
+    template!("context_entity_recall.entities", &[numbered("sentences"), numbered("contexts")]),
     template!(
         "context_precision.verdicts",
-        &[
-            text("query"),
-            Field { name: "reference", kind: Kind::Text, presence: Presence::WhereGiven },
-            numbered("contexts")
-        ]
+        &[text("query"), where_given("reference", Kind::Text), numbered("contexts")]
     ),
     template!("context_recall.attributions", &[text("query"), numbered("sentences"), numbered("contexts")]),
+    template!("context_relevancy.verdicts", &[text("query"), numbered("contexts")]),
+    template!("faithfulness.claims", &[text("query"), numbered("sentences")]),
     template!("faithfulness.verdicts", &[text("query"), numbered("sentences"), numbered("contexts")]),
+    template!("faithfulness.verdicts_of_claims", &[text("query"), numbered("claims"), numbered("contexts")]),
+    template!(
+        "noise_sensitivity.attributions",
+        &[text("query"), numbered("answer"), numbered("reference"), numbered("contexts")]
+    ),
     template!("refusal_correctness.verdict", &[text("query"), text("answer")]),
+    template!(
+        "rubric.level",
+        &[
+            text("criterion"),
+            where_given("query", Kind::Text),
+            where_given("reference", Kind::Text),
+            where_given("contexts", Kind::NumberedOrNone),
+            where_given("answer", Kind::Text),
+            numbered("levels")
+        ]
+    ),
+    template!(
+        "self_critique.grades",
+        &[
+            text("query"),
+            text("answer"),
+            Field { name: "contexts", kind: Kind::NumberedOrNone, presence: Presence::Always }
+        ]
+    ),
+    template!("task_completion.tasks", &[numbered("query"), text("answer")]),
+    template!("toxicity.verdicts", &[text("query"), numbered("sentences")]),
 ];

@@ -31,7 +31,7 @@ pub struct Prompt {
     pub schema_name: String,
     /// JSON schema of the reply, fit for a provider's strict mode.
     pub schema: Value,
-    /// The same schema as text, its keys in the order in which the judge should write them: the number first.
+    /// The same schema as text, its keys in the order in which the judge should write them: in an entry the number first.
     pub schema_text: String,
     /// 64 hex digits over everything that makes the prompt but the data: template, schema and form.
     pub hash: String,
@@ -132,11 +132,13 @@ fn check_fields(template: &Template, request: &JudgeRequest) -> Result<(), Promp
         }
         match (known.kind, &field.shown) {
             (Kind::Text, Shown::Numbered(_)) => return fault(&field.name, "is numbered; it must be one text"),
-            (Kind::Numbered, Shown::Text(_)) => return fault(&field.name, "is one text; it must be numbered"),
+            (Kind::Numbered | Kind::NumberedOrNone, Shown::Text(_)) => {
+                return fault(&field.name, "is one text; it must be numbered");
+            }
             (Kind::Numbered, Shown::Numbered(texts)) if texts.is_empty() => {
                 return fault(&field.name, "holds nothing to judge");
             }
-            (Kind::Text, Shown::Text(_)) | (Kind::Numbered, Shown::Numbered(_)) => {}
+            (Kind::Text, Shown::Text(_)) | (Kind::Numbered | Kind::NumberedOrNone, Shown::Numbered(_)) => {}
         }
     }
     for known in template.fields {

@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use super::*;
 use crate::{
     metric::{
-        self, METRICS,
+        self, METRICS, ParamKind,
         trying::{Try, context},
     },
-    model::UnitInterval,
+    model::{Ending, Reply, UnitInterval},
 };
 
-/// A question with an answer of two sentences, a reference of two and two contexts.
+/// A question with an answer of two sentences, a reference of two and two contexts, and what metrics need to be told.
 fn tried(metric: &'static dyn metric::Metric, language: Language) -> Try {
     Try::of(metric)
         .language(language)
@@ -21,15 +21,52 @@ fn tried(metric: &'static dyn metric::Metric, language: Language) -> Try {
         .references(&["Refunds take 30 days. They are free."])
         .contexts(vec![context("a", "Refunds are possible within 30 days."), context("b", "Shipping is free.")])
         .param("by", json!("judge"))
+        .param("criterion", json!("How much does the answer help?"))
+        .param("levels", json!({"much": 1, "some": 0.4, "not at all": 0}))
 }
 
 fn judged() -> impl Iterator<Item = &'static dyn metric::Metric> {
     METRICS.iter().copied().filter(|metric| metric.kind() == metric::Kind::Judged)
 }
 
+/// All that a metric asks in any of its modes, to the last step.
+fn requests_of(metric: &'static dyn metric::Metric, language: Language) -> Vec<JudgeRequest> {
+    let mut tries = vec![tried(metric, language)];
+    for param in metric.params() {
+        if let ParamKind::OneOf(words) = param.kind {
+            tries.extend(words.iter().map(|word| tried(metric, language).param(param.name, json!(word))));
+        }
+    }
+    let mut asked: Vec<JudgeRequest> = Vec::new();
+    for tried in tries {
+        tried.run_by(|request| {
+            if !asked.contains(request) {
+                asked.push(request.clone());
+            }
+            // The one reply after which a metric asks for more.
+            if request.name == "faithfulness.claims" {
+                let sentences = 1..=request.numbered_of("sentences").expect("sentences").len();
+                let entries: Vec<_> =
+                    sentences.map(|n| json!({"n": n, "claims": [{"claim": format!("claim {n}")}]})).collect();
+                return Reply::Value { value: json!({"sentences": entries}) };
+            }
+            Reply::Failed { ending: Ending::Unsupported, why: "only the request is wanted".to_owned() }
+        });
+    }
+    asked
+}
+
+/// The different requests of all metrics in all languages.
 fn requests() -> Vec<JudgeRequest> {
-    let of_language = |language| judged().flat_map(move |metric| tried(metric, language).first_requests());
-    catalog::LANGUAGES.into_iter().flat_map(of_language).collect()
+    let mut all = Vec::new();
+    for language in catalog::LANGUAGES {
+        for request in judged().flat_map(|metric| requests_of(metric, language)) {
+            if !all.contains(&request) {
+                all.push(request);
+            }
+        }
+    }
+    all
 }
 
 /// Whether a value fits a schema, by the few keywords that ours use.
@@ -71,8 +108,8 @@ fn all_within(schema: &Value) -> Vec<&Value> {
 fn every_request_of_every_judged_metric_has_a_prompt_in_each_language() {
     for metric in judged() {
         for language in catalog::LANGUAGES {
-            let requests = tried(metric, language).first_requests();
-            assert!(!requests.is_empty());
+            let requests = requests_of(metric, language);
+            assert!(!requests.is_empty(), "{}", metric.name());
             for request in requests {
                 let prompt = render(&request).unwrap_or_else(|error| panic!("{}: {error}", metric.name()));
                 assert_eq!(prompt.schema_name, request.name.replace('.', "-"));
@@ -89,6 +126,52 @@ fn the_reference_of_context_precision_is_shown_where_there_is_one() {
     assert!(render(&request).expect("a prompt").user.contains("=== BEGIN reference "));
     let fields = request.fields.iter().filter(|field| field.name != "reference").cloned().collect();
     assert!(!render(&JudgeRequest { fields, ..request }).expect("a prompt").user.contains("reference"));
+}
+
+#[test]
+fn a_rubric_shows_what_is_configured() {
+    let rubric = || tried(&metric::rubric::Rubric, Language::En);
+    for fields in [
+        json!("answer"),
+        json!(["query", "contexts"]),
+        json!(["query", "reference", "contexts", "answer"]),
+        json!(["reference", "answer"]),
+    ] {
+        let request = rubric().param("fields", fields.clone()).first_request();
+        let user = render(&request).unwrap_or_else(|error| panic!("{fields}: {error}")).user;
+        for field in ["criterion", "query", "reference", "contexts", "answer", "levels"] {
+            let is_asked = request.fields.iter().any(|asked| asked.name == field);
+            assert_eq!(user.contains(&format!("=== BEGIN {field} ")), is_asked, "{fields}: {field}");
+        }
+        assert!(!user.contains("\n\n"), "{fields}: what is left out leaves no gap");
+        assert!(!user.contains("0.4"), "the judge sees no score");
+    }
+}
+
+#[test]
+fn contexts_may_be_none_only_where_the_prompt_says_what_that_means() {
+    let none = |mut request: JudgeRequest| {
+        for field in request.fields.iter_mut().filter(|field| field.name == "contexts") {
+            field.shown = Shown::Numbered(Vec::new());
+        }
+        request
+    };
+    let mut empty = BTreeSet::new();
+    let rubric = tried(&metric::rubric::Rubric, Language::En).param("fields", json!(["contexts", "answer"]));
+    for request in requests().into_iter().chain([rubric.first_request()]).map(none) {
+        if !request.fields.iter().any(|field| field.name == "contexts") {
+            continue;
+        }
+        match render(&request) {
+            Ok(prompt) => {
+                let mut lines = prompt.user.lines().skip_while(|line| !line.starts_with("=== BEGIN contexts "));
+                assert!(lines.nth(1).is_some_and(|line| line.starts_with("=== END contexts ")), "{}", prompt.user);
+                empty.insert(request.name);
+            }
+            Err(error) => assert!(error.to_string().ends_with("`contexts` holds nothing to judge"), "{error}"),
+        }
+    }
+    assert!(empty.iter().eq(["rubric.level", "self_critique.grades"]), "{empty:?}");
 }
 
 #[test]
@@ -135,54 +218,107 @@ fn each_template_explains_every_word_and_shows_a_reply_that_fits() {
 fn replies_that_fit_the_schemas_are_read_by_the_metrics() {
     let none = json!({"n": 2, "no_claim": true});
     let claim = |verdict: &str, context: Value, quote: Value| json!({"claim": verdict, "verdict": verdict, "context": context, "quote": quote});
-    let table: [(&'static dyn metric::Metric, Value, f64); 8] = [
+    let of = |metric: &'static dyn metric::Metric| tried(metric, Language::En);
+    let both = |list: &str, first: &str, second: &str| json!({list: [{"n": 1, "verdict": first}, {"n": 2, "verdict": second}]});
+    let one = |first: &str| json!({"sentences": [{"n": 1, "verdict": first}, none]});
+    let table: [(Try, Vec<Value>, f64); 20] = [
         (
-            &metric::faithfulness::Faithfulness,
-            json!({"sentences": [none, {"n": 1, "claims": [
+            of(&metric::faithfulness::Faithfulness),
+            vec![json!({"sentences": [none, {"n": 1, "claims": [
                 claim("supported", json!(1), json!("30 days")), claim("unsupported", json!(null), json!(null)),
                 claim("inferred", json!(2), json!("Shipping")), claim("contradicted", json!(1), json!("30 days")),
-            ]}]}),
+            ]}]})],
             0.25,
         ),
         (
-            &metric::answer_relevancy::AnswerRelevancy,
-            json!({"sentences": [{"n": 1, "verdict": "relevant"}, {"n": 2, "verdict": "irrelevant"}]}),
+            of(&metric::faithfulness::Faithfulness).param("mode", json!("two_step")),
+            vec![
+                json!({"sentences": [{"n": 1, "claims": [{"claim": "one"}, {"claim": "two"}]}, none]}),
+                json!({"claims": [{"n": 1, "verdict": "supported", "context": 1, "quote": "30 days"},
+                                  {"n": 2, "verdict": "unsupported", "context": null, "quote": null}]}),
+            ],
+            0.5,
+        ),
+        (of(&metric::answer_relevancy::AnswerRelevancy), vec![both("sentences", "relevant", "irrelevant")], 0.5),
+        (of(&metric::answer_relevancy::AnswerRelevancy), vec![one("relevant")], 1.0),
+        (of(&metric::context_precision::ContextPrecision), vec![both("contexts", "not_useful", "useful")], 0.5),
+        (of(&metric::context_recall::ContextRecall), vec![both("sentences", "attributed", "not_attributed")], 0.5),
+        (of(&metric::context_recall::ContextRecall), vec![one("attributed")], 1.0),
+        (of(&metric::context_relevancy::ContextRelevancy), vec![both("contexts", "relevant", "irrelevant")], 0.5),
+        (
+            of(&metric::context_entity_recall::ContextEntityRecall),
+            vec![json!({"sentences": [{"n": 1, "entities": [
+                {"entity": "30 days", "verdict": "found"}, {"entity": "Lisbon", "verdict": "missing"},
+            ]}, none]})],
             0.5,
         ),
         (
-            &metric::answer_relevancy::AnswerRelevancy,
-            json!({"sentences": [{"n": 1, "verdict": "relevant"}, none]}),
-            1.0,
-        ),
-        (
-            &metric::context_precision::ContextPrecision,
-            json!({"contexts": [{"n": 1, "verdict": "not_useful"}, {"n": 2, "verdict": "useful"}]}),
+            of(&metric::noise_sensitivity::NoiseSensitivity),
+            vec![
+                json!({"answer": [{"n": 1, "verdict": "wrong", "contexts": [2]}, {"n": 2, "verdict": "correct", "contexts": []}],
+                        "reference": [{"n": 1, "contexts": [1, 2]}, {"n": 2, "contexts": []}]}),
+            ],
             0.5,
         ),
         (
-            &metric::context_recall::ContextRecall,
-            json!({"sentences": [{"n": 1, "verdict": "attributed"}, {"n": 2, "verdict": "not_attributed"}]}),
-            0.5,
+            of(&metric::noise_sensitivity::NoiseSensitivity).param("mode", json!("irrelevant")),
+            vec![json!({"answer": [{"n": 1, "verdict": "wrong", "contexts": [2]}, none],
+                        "reference": [{"n": 1, "contexts": [1]}, {"n": 2, "contexts": []}]})],
+            0.0,
         ),
-        (&metric::context_recall::ContextRecall, json!({"sentences": [{"n": 1, "verdict": "attributed"}, none]}), 1.0),
         (
-            &metric::answer_correctness::AnswerCorrectness,
-            json!({"answer": [{"n": 1, "verdict": "correct"}, none],
-                   "reference": [{"n": 1, "verdict": "covered"}, {"n": 2, "verdict": "missing"}]}),
+            of(&metric::answer_correctness::AnswerCorrectness),
+            vec![json!({"answer": [{"n": 1, "verdict": "correct"}, none],
+                        "reference": [{"n": 1, "verdict": "covered"}, {"n": 2, "verdict": "missing"}]})],
             2.0 / 3.0,
         ),
-        (&metric::refusal_correctness::RefusalCorrectness, json!({"refused": false}), 1.0),
+        (of(&metric::refusal_correctness::RefusalCorrectness), vec![json!({"refused": false})], 1.0),
+        (
+            of(&metric::task_completion::TaskCompletion),
+            vec![json!({"query": [{"n": 1, "tasks": [
+                {"task": "say how long", "verdict": "done"}, {"task": "say why", "verdict": "not_done"},
+            ]}]})],
+            0.5,
+        ),
+        (of(&metric::rubric::Rubric), vec![json!({"level": 2})], 0.4),
+        (
+            of(&metric::self_critique::SelfCritique),
+            vec![
+                json!({"issues": ["no price"], "faithfulness": 10, "relevance": 8, "completeness": 4, "improvements": []}),
+            ],
+            0.78,
+        ),
+        (of(&metric::safety::Safety::Toxicity), vec![both("sentences", "clean", "toxic")], 0.5),
+        (of(&metric::safety::Safety::Toxicity), vec![both("sentences", "clean", "clean")], 1.0),
+        (of(&metric::safety::Safety::Bias), vec![both("sentences", "biased", "unbiased")], 0.5),
+        (of(&metric::safety::Safety::Bias), vec![both("sentences", "biased", "biased")], 0.0),
     ];
     let mut covered = BTreeSet::new();
-    for (metric, reply, expected) in table {
-        let tried = tried(metric, Language::En);
-        let request = tried.first_request();
-        let prompt = render(&request).expect("a prompt");
-        assert!(fits(&prompt.schema, &reply), "{reply} does not fit the schema of {}", request.name);
-        tried.replies(&[reply]).expect_score(expected);
-        covered.insert(request.name);
+    for (tried, replies, expected) in table {
+        let mut left = replies.iter();
+        tried.run_by(|request| {
+            let value = left.next().unwrap_or_else(|| panic!("{} asks for more", request.name));
+            let prompt = render(request).expect("a prompt");
+            assert!(fits(&prompt.schema, value), "{value} does not fit the schema of {}", request.name);
+            covered.insert(request.name.clone());
+            Reply::Value { value: value.clone() }
+        });
+        tried.replies(&replies).expect_score(expected).expect_asked(replies.len());
     }
     assert!(covered.iter().eq(names()), "a schema without an example: {covered:?}");
+}
+
+#[test]
+fn the_scale_of_every_grade_is_explained() {
+    for request in requests().into_iter().filter(|request| request.name == "self_critique.grades") {
+        let prompt = render(&request).expect("a prompt");
+        for grade in ["faithfulness", "relevance", "completeness"] {
+            let line = prompt.system.lines().find(|line| line.starts_with(&format!("- `{grade}`"))).expect(grade);
+            for end in ["10 ", "5 ", "0 "] {
+                assert!(line.contains(end), "{line}: what {end}means is not said");
+            }
+        }
+    }
 }
 
 #[test]
@@ -208,8 +344,10 @@ fn a_request_that_does_not_fit_its_prompt_is_an_error() {
         (
             of("style.verdict"),
             "there is no prompt for `style.verdict`; those that have one: answer_correctness.statements, \
-             answer_relevancy.verdicts, context_precision.verdicts, context_recall.attributions, faithfulness.verdicts, \
-             refusal_correctness.verdict",
+             answer_relevancy.verdicts, bias.verdicts, context_entity_recall.entities, context_precision.verdicts, \
+             context_recall.attributions, context_relevancy.verdicts, faithfulness.claims, faithfulness.verdicts, \
+             faithfulness.verdicts_of_claims, noise_sensitivity.attributions, refusal_correctness.verdict, rubric.level, \
+             self_critique.grades, task_completion.tasks, toxicity.verdicts",
         ),
         (relevancy(), "the field `sentences` is missing"),
         (relevancy().text("sentences", "s"), "the field `sentences` is one text; it must be numbered"),
