@@ -43,7 +43,7 @@ fn request(name: &str, language: Language, mut text: impl FnMut(usize) -> String
     };
     fields.iter().fold(new, |new, field| match field.strip_prefix('#') {
         Some(field) => new.numbered(field, [next(), next()]),
-        None => new.text(*field, next()),
+        None => new.text(field, next()),
     })
 }
 
