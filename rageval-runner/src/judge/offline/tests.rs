@@ -269,7 +269,7 @@ fn unknown_and_incomplete_requests_are_unsupported() {
 #[test]
 fn the_stamp_is_of_the_rules_and_nothing_else() {
     let stamp = Offline.stamp();
-    assert_eq!((stamp.provider.as_str(), stamp.model.as_str()), ("offline", "evidence-screen-1"));
+    assert_eq!((stamp.provider.as_str(), stamp.model.as_str()), ("offline", "evidence-screen-2"));
     assert_eq!(stamp, Offline.stamp());
     assert_eq!(stamp.fingerprint.len(), 64);
     assert!(Offline.is_deterministic());

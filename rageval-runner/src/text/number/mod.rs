@@ -1,9 +1,14 @@
 //! Reads the numbers of a text: digits with their separators, number words, Chinese numerals, with the unit that follows.
 
+mod sign;
 mod spelled;
+mod unit;
 
+use sign::{is_below_zero, is_minus, minus_pieces};
 use spelled::{han_number, magnitude, spelled_number};
 use unicode_segmentation::UnicodeSegmentation;
+pub use unit::{Dimension, Measure};
+use unit::{currency_before, measure_at};
 
 use super::{normal::normalise, stem::stem, stop::is_stop_word};
 use crate::model::Language;
@@ -27,12 +32,14 @@ pub enum Precision {
 /// One number of a text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Number {
-    /// Its value, with `thousand`, `mil`, `万` and the like multiplied in.
+    /// Its value with its sign, and with `thousand`, `mil`, `万` and the like multiplied in.
     pub value: f64,
     /// Digits after the decimal point as written.
     pub decimals: u32,
     /// The stem of what is counted; `%`, `$` for any currency sign, [`YEAR`] for what looks like one. `None` where nothing follows.
     pub unit: Option<String>,
+    /// The unit of measure right behind it, or the currency before it, where the closed list has it.
+    pub measure: Option<Measure>,
     /// How it is meant.
     pub precision: Precision,
     /// Index of its first piece, of the pieces that [`pieces`] gives.
@@ -45,16 +52,19 @@ pub struct Number {
 
 impl Number {
     /// Whether this number, as a claim states it, agrees with one that the evidence states: equal, or rounded, or within what `about`,
-    /// `more than` and `up to` leave open (a tenth, on their side).
+    /// `more than` and `up to` leave open (a tenth, on their side). Two known units of measure that differ never agree, unless one turns
+    /// into the other by a fixed factor (`90 minutes`, `1.5 hours`); an unknown one speaks against nothing.
     pub fn agrees_with(&self, stated: &Self) -> bool {
-        let (claimed, stated_value) = (self.value, stated.value);
+        let Some((claimed, stated_value)) = self.beside(stated) else { return false };
+        let is_converted = claimed.to_bits() != self.value.to_bits();
         let near = |share: f64| (claimed - stated_value).abs() <= share * stated_value.abs().max(claimed.abs());
         if near(1e-9) {
             return true;
         }
         let scale = 10f64.powi(self.decimals.min(9).cast_signed());
-        let is_rounded =
-            self.decimals < stated.decimals && ((stated_value * scale).round() / scale - claimed).abs() < 1e-9;
+        let is_rounded = !is_converted
+            && self.decimals < stated.decimals
+            && ((stated_value * scale).round() / scale - claimed).abs() < 1e-9;
         match self.precision {
             Precision::Exact => is_rounded,
             Precision::About => is_rounded || near(0.1),
@@ -62,11 +72,46 @@ impl Number {
             Precision::AtMost => stated_value < claimed && near(0.1),
         }
     }
+
+    /// Whether both are the same quantity, not only by rounding.
+    pub fn equals(&self, other: &Self) -> bool {
+        self.beside(other).is_some_and(|(one, two)| (one - two).abs() <= 1e-9 * one.abs().max(two.abs()))
+    }
+
+    /// Whether another number has the same digits and known unit, save that the unit or the sign is another: `5 kg` and `5 g`, `-5` and `5`.
+    pub fn clashes_with(&self, other: &Self) -> bool {
+        (self.value.abs() - other.value.abs()).abs() <= 1e-9 * self.value.abs()
+            && self.measure.is_some()
+            && other.measure.is_some()
+            && !self.agrees_with(other)
+    }
+
+    /// Both values in one unit. `None` where their known units don't turn into each other.
+    fn beside(&self, other: &Self) -> Option<(f64, f64)> {
+        let (Some(one), Some(two)) = (self.measure, other.measure) else { return Some((self.value, other.value)) };
+        if one.may_be(&two) {
+            return Some((self.value, other.value));
+        }
+        let factors = one.factor.zip(two.factor).filter(|_| one.dimension == two.dimension);
+        factors.map(|(one, two)| (self.value * one, other.value * two))
+    }
 }
 
-/// The pieces of a text between word boundaries of annex 29, white space left out: words, Han characters, single marks.
+/// The pieces of a text between word boundaries of annex 29, white space left out: words, Han characters, single marks. A minus sign
+/// stays with the number or the currency that it stands before.
 pub fn pieces(text: &str) -> Vec<&str> {
-    text.split_word_bounds().filter(|piece| !piece.trim().is_empty()).collect()
+    let mut out = Vec::new();
+    let mut sign = None;
+    for (at, piece) in text.split_word_bound_indices() {
+        if let Some(from) = sign.take() {
+            out.push(&text[from..at + piece.len()]);
+        } else if is_minus(text, at, piece) {
+            sign = Some(at);
+        } else if !piece.trim().is_empty() {
+            out.push(piece);
+        }
+    }
+    out
 }
 
 /// The numbers among the pieces of a text, in order.
@@ -75,12 +120,32 @@ pub fn numbers(pieces: &[&str], language: Language) -> Vec<Number> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < lower.len() {
-        match number_at(&lower, at, language) {
+        let before = prefix(&lower, at, language);
+        let start = at + before.len;
+        match number_at(&lower, start, language) {
             Some(mut number) => {
+                let end = start + number.len;
+                number.measure = if before.is_share {
+                    Some(Measure { dimension: Dimension::Share, name: "%", factor: None })
+                } else {
+                    measure_at(&lower, start, end, language).filter(|_| number.unit.as_deref() != Some(YEAR))
+                };
+                number.unit = match number.measure {
+                    Some(Measure { dimension: Dimension::Money, .. }) => Some("$".to_owned()),
+                    Some(Measure { dimension: Dimension::Share, .. }) => Some("%".to_owned()),
+                    Some(Measure { dimension: Dimension::Temperature, .. }) => Some("°".to_owned()),
+                    _ => number.unit.take().or_else(|| unit(&lower, &number, language)),
+                };
+                if number.unit.as_deref() == Some(YEAR) {
+                    number.measure = None;
+                }
+                if before.is_minus || is_below_zero(&lower, end, language) {
+                    number.value = -number.value.abs();
+                }
                 number.at = at;
-                number.unit = number.unit.take().or_else(|| unit(&lower, &number, language));
+                number.len = end - at;
                 number.precision = precision(&lower, at, language);
-                at += number.len.max(1);
+                at = end.max(at + 1);
                 found.push(number);
             }
             None => at += 1,
@@ -89,17 +154,35 @@ pub fn numbers(pieces: &[&str], language: Language) -> Vec<Number> {
     found
 }
 
+/// What stands before a number's digits and belongs to it.
+struct Prefix {
+    /// How many pieces it takes.
+    len: usize,
+    is_minus: bool,
+    /// `百分之`.
+    is_share: bool,
+}
+
+fn prefix(lower: &[String], at: usize, language: Language) -> Prefix {
+    let minus = minus_pieces(lower, at, language);
+    let is_share = language == Language::Zh
+        && lower.get(at + minus..at + minus + 3).is_some_and(|pieces| pieces == ["百", "分", "之"]);
+    Prefix { len: minus + if is_share { 3 } else { 0 }, is_minus: 0 < minus, is_share }
+}
+
 fn number_at(lower: &[String], at: usize, language: Language) -> Option<Number> {
     let plain = |value: f64, decimals: u32, len: usize| Number {
         value,
         decimals,
         unit: None,
+        measure: None,
         precision: Precision::Exact,
         at,
         len,
         is_vague: false,
     };
-    let word = lower[at].as_str();
+    let written = lower.get(at)?.as_str();
+    let word = written.strip_prefix('-').unwrap_or(written);
     let mut number = if word.starts_with(|c: char| c.is_ascii_digit()) {
         let end = word.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == ',')).unwrap_or(word.len());
         let (digits, rest) = word.split_at(end);
@@ -114,6 +197,7 @@ fn number_at(lower: &[String], at: usize, language: Language) -> Option<Number> 
             && (1500.0..2100.0).contains(&value)
             && decimals == 0
             && !is_measure(lower.get(at + 1))
+            && measure_at(lower, at, at + 1, language).is_none_or(|measure| measure.name == "year")
         {
             number.unit = Some(YEAR.to_owned());
         }
@@ -129,8 +213,18 @@ fn number_at(lower: &[String], at: usize, language: Language) -> Option<Number> 
     number.is_vague = number.value <= 2.0
         && !word.starts_with(|c: char| c.is_ascii_digit())
         && !matches!(word, "single" | "única" | "único" | "once" | "twice");
+    if word.len() < written.len() {
+        number.value = -number.value;
+    }
     // `5 million`, `150 mil`, `1.5万`.
-    while let Some(factor) = lower.get(at + number.len).and_then(|next| magnitude(next, language)) {
+    // An `m` is metres unless money is counted.
+    let is_money = currency_before(lower, at).is_some();
+    let counts = |word: &str| magnitude(word, language).filter(|_| word != "m" || is_money);
+    if let Some(factor) = number.unit.as_deref().filter(|_| is_money).and_then(counts) {
+        number.value *= factor;
+        number.unit = None;
+    }
+    while let Some(factor) = lower.get(at + number.len).and_then(|next| counts(next)) {
         number.value *= factor;
         number.decimals = 0;
         number.len += 1;
@@ -242,21 +336,11 @@ fn digits_value(digits: &str, language: Language) -> Option<(f64, u32)> {
     Some((value, u32::try_from(fraction.len()).unwrap_or(0)))
 }
 
-/// What the number counts: the sign before it, or the sign or word after it.
+/// What the number counts: the word after it.
 fn unit(lower: &[String], number: &Number, language: Language) -> Option<String> {
-    let before = number.at.checked_sub(1).and_then(|at| lower.get(at)).map(String::as_str);
-    if before.is_some_and(|before| before.ends_with(['$', '€', '£', '¥'])) {
-        return Some("$".to_owned());
-    }
     let next = lower.get(number.at + number.len)?.as_str();
     match next {
-        "%" | "percent" | "pct" => Some("%".to_owned()),
-        "por" if lower.get(number.at + number.len + 1).is_some_and(|word| word == "cento") => Some("%".to_owned()),
-        "$" | "€" | "£" | "dollars" | "euros" | "pounds" | "reais" | "dólares" | "元" | "块" => {
-            Some("$".to_owned())
-        }
         "年" if 1000.0 <= number.value && number.value < 2100.0 => Some(YEAR.to_owned()),
-        "°" => Some("°".to_owned()),
         word if word.chars().all(char::is_alphabetic) && !is_stop_word(word, language) => Some(stem(word, language)),
         "个" | "個" => lower.get(number.at + number.len + 1).cloned(),
         _ => None,
