@@ -1,9 +1,11 @@
 //! Reads the numbers of a text: digits with their separators, number words, Chinese numerals, with the unit that follows.
 
+mod precision;
 mod sign;
 mod spelled;
 mod unit;
 
+use precision::precision;
 use sign::{is_below_zero, is_minus, minus_pieces};
 use spelled::{han_number, magnitude, spelled_number};
 use unicode_segmentation::UnicodeSegmentation;
@@ -261,49 +263,11 @@ fn pulled_apart(lower: &[String], at: usize, language: Language) -> Option<(f64,
     digits.parse().ok().map(|value| (value, decimals, len))
 }
 
-/// Whether what follows four digits makes them a quantity, not a year.
+/// Whether what follows four digits makes them a count, not a year; the units of measure are looked for beside.
 fn is_measure(next: Option<&String>) -> bool {
-    const MEASURES: [&str; 36] = [
-        "km",
-        "m",
-        "cm",
-        "mm",
-        "mg",
-        "g",
-        "kg",
-        "ml",
-        "l",
-        "mah",
-        "w",
-        "kw",
-        "hz",
-        "mb",
-        "gb",
-        "miles",
-        "meters",
-        "metres",
-        "kilometers",
-        "kilometres",
-        "feet",
-        "people",
-        "users",
-        "dollars",
-        "euros",
-        "pounds",
-        "metros",
-        "quilômetros",
-        "pessoas",
-        "usuários",
-        "reais",
-        "requests",
-        "points",
-        "times",
-        "%",
-        "$",
-    ];
-    next.is_some_and(|next| {
-        MEASURES.contains(&next.as_str()) || (next.starts_with(super::word::is_han) && next != "年")
-    })
+    const COUNTED: [&str; 13] =
+        ["mah", "w", "kw", "hz", "mb", "gb", "people", "users", "pessoas", "usuários", "requests", "points", "times"];
+    next.is_some_and(|next| COUNTED.contains(&next.as_str()) || (next.starts_with(super::word::is_han) && next != "年"))
 }
 
 /// The value of digits with separators, and how many digits stand after the decimal point.
@@ -344,71 +308,6 @@ fn unit(lower: &[String], number: &Number, language: Language) -> Option<String>
         word if word.chars().all(char::is_alphabetic) && !is_stop_word(word, language) => Some(stem(word, language)),
         "个" | "個" => lower.get(number.at + number.len + 1).cloned(),
         _ => None,
-    }
-}
-
-fn precision(lower: &[String], at: usize, language: Language) -> Precision {
-    let from = at.saturating_sub(4);
-    let before = lower[from..at].join(if language == Language::Zh { "" } else { " " });
-    let before = before.trim_end_matches(['$', '€', '£', '¥', ' ']).trim_end_matches(" r").trim_end_matches(" us");
-    let ends = |phrases: &[&str]| phrases.iter().any(|phrase| before.ends_with(phrase));
-    match language {
-        Language::En
-            if ends(&[
-                "no more than",
-                "not more than",
-                "up to",
-                "at most",
-                "maximum of",
-                "under",
-                "less than",
-                "fewer than",
-                "below",
-                "nearly",
-                "almost",
-                "within",
-            ]) =>
-        {
-            Precision::AtMost
-        }
-        Language::En if ends(&["more than", "over", "at least", "above", "exceeding", "minimum of", "upwards of"]) => {
-            Precision::AtLeast
-        }
-        Language::En if ends(&["about", "around", "approximately", "roughly", "some", "circa", "approx"]) => {
-            Precision::About
-        }
-        Language::Pt
-            if ends(&[
-                "até",
-                "no máximo",
-                "menos de",
-                "máximo de",
-                "abaixo de",
-                "quase",
-                "não mais que",
-                "não mais de",
-            ]) =>
-        {
-            Precision::AtMost
-        }
-        Language::Pt
-            if ends(&["mais de", "pelo menos", "no mínimo", "acima de", "mínimo de", "superior a", "ao menos"]) =>
-        {
-            Precision::AtLeast
-        }
-        Language::Pt
-            if ends(&["cerca de", "aproximadamente", "em torno de", "por volta de", "uns", "umas", "perto de"]) =>
-        {
-            Precision::About
-        }
-        Language::Zh if ends(&["最多", "不超过", "至多", "不到", "低于", "少于", "近", "将近", "以内"]) => {
-            Precision::AtMost
-        }
-        Language::Zh if ends(&["超过", "至少", "多于", "高于", "大于", "逾", "不少于", "最少", "达"]) => {
-            Precision::AtLeast
-        }
-        Language::Zh if ends(&["约", "大约", "大概", "左右", "約", "大約"]) => Precision::About,
-        Language::En | Language::Pt | Language::Zh => Precision::Exact,
     }
 }
 
