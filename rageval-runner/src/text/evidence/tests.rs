@@ -151,6 +151,40 @@ fn another_unit_currency_or_sign_contradicts() {
 }
 
 #[test]
+fn small_numbers_and_ordinals_in_words_count() {
+    check(
+        Language::En,
+        &[
+            ("The team took third place in the cup.", "The team took second place in the cup.", Contradicted),
+            ("The team took 2nd place in the cup.", "The team took second place in the cup.", Supported),
+            ("The plan includes three users.", "The plan includes two users.", Contradicted),
+            ("The plan includes 2 users.", "The plan includes two users.", Supported),
+            ("The rope is 300 m long.", "The rope is 300 metres long.", Supported),
+        ],
+    );
+    check(
+        Language::Pt,
+        &[
+            ("A sala fica no terceiro andar do prédio.", "A sala fica no segundo andar do prédio.", Contradicted),
+            ("O plano inclui três usuários.", "O plano inclui dois usuários.", Contradicted),
+            ("O plano inclui 2 salas.", "O plano inclui duas salas.", Supported),
+        ],
+    );
+    check(
+        Language::Zh,
+        &[
+            ("他在比赛中获得第三名。", "他在比赛中获得第二名。", Contradicted),
+            ("会议在三月举行。", "会议在二月举行。", Contradicted),
+            ("会议在一月举行。", "会议在二月举行。", Contradicted),
+            ("每人可借三本书。", "每人可借两本书。", Contradicted),
+            ("每人可借2本书。", "每人可借两本书。", Supported),
+            ("费用是15000元。", "费用是一万五千元。", Supported),
+            ("费用是1万5千元。", "费用是15000元。", Supported),
+        ],
+    );
+}
+
+#[test]
 fn the_nearest_evidence_is_named() {
     let texts = ["Nothing here.", "First. The fee is 5 dollars. Last."];
     let reading = weigh("The fee is 5 dollars.", &texts, Language::En);

@@ -7,7 +7,7 @@ mod unit;
 
 use precision::precision;
 use sign::{is_below_zero, is_minus, minus_pieces};
-use spelled::{han_number, magnitude, spelled_number};
+use spelled::{han_counts, han_number, han_part, magnitude, ordinal, spelled_number};
 use unicode_segmentation::UnicodeSegmentation;
 pub use unit::{Dimension, Measure};
 use unit::{currency_before, measure_at};
@@ -48,7 +48,7 @@ pub struct Number {
     pub at: usize,
     /// How many pieces it takes.
     pub len: usize,
-    /// Whether a text may say it without meaning a count: `one`, `two`, `um`, `一` in words.
+    /// Whether a text may say it without meaning a count: `one`, `um`, and `一`, `二` but before a measure word or after `第`.
     pub is_vague: bool,
 }
 
@@ -207,14 +207,18 @@ fn number_at(lower: &[String], at: usize, language: Language) -> Option<Number> 
     } else {
         match language {
             Language::Zh => han_number(lower, at).map(|(value, len)| plain(value, 0, len))?,
-            Language::En | Language::Pt => {
-                spelled_number(lower, at, language).map(|(value, len)| plain(value, 0, len))?
-            }
+            Language::En | Language::Pt => match ordinal(lower, at, language) {
+                Some(place) => plain(place, 0, 1),
+                None => spelled_number(lower, at, language).map(|(value, len)| plain(value, 0, len))?,
+            },
         }
     };
-    number.is_vague = number.value <= 2.0
-        && !word.starts_with(|c: char| c.is_ascii_digit())
-        && !matches!(word, "single" | "única" | "único" | "once" | "twice");
+    let is_word = !word.starts_with(|c: char| c.is_ascii_digit());
+    number.is_vague = is_word
+        && match language {
+            Language::En | Language::Pt => matches!(word, "one" | "um" | "uma") && number.len == 1,
+            Language::Zh => number.value <= 2.0 && !han_counts(lower, at, at + number.len),
+        };
     if word.len() < written.len() {
         number.value = -number.value;
     }
@@ -226,13 +230,21 @@ fn number_at(lower: &[String], at: usize, language: Language) -> Option<Number> 
         number.value *= factor;
         number.unit = None;
     }
+    let mut last = 1.0;
     while let Some(factor) = lower.get(at + number.len).and_then(|next| counts(next)) {
         number.value *= factor;
+        last = factor;
         number.decimals = 0;
         number.len += 1;
         if number.unit.as_deref() == Some(YEAR) {
             number.unit = None;
         }
+    }
+    while language == Language::Zh && 100.0 <= last {
+        let Some((part, len)) = han_part(lower, at + number.len, last) else { break };
+        number.value += part;
+        number.len += len;
+        last = part;
     }
     Some(number)
 }
@@ -339,6 +351,22 @@ mod tests {
             (Language::Zh, "二〇〇六年，2006年", vec![(2006.0, Some(YEAR)), (2006.0, Some(YEAR))]),
             (Language::Zh, "十本书，十分，周一，两百五十", vec![(10.0, Some("本")), (250.0, None)]),
             (Language::En, "no digits here", vec![]),
+            (Language::En, "300 m of rope", vec![(300.0, Some("m"))]),
+            (Language::En, "$300 m, €3bn and $5m", vec![(300e6, Some("$")), (3e9, Some("$")), (5e6, Some("$"))]),
+            (Language::En, "3 million", vec![(3e6, None)]),
+            (Language::En, "the second place, a second", vec![(2.0, Some("plac"))]),
+            (Language::Pt, "300 m de corda", vec![(300.0, Some("m"))]),
+            (Language::Pt, "o terceiro andar, segundo a empresa, na segunda-feira", vec![(3.0, Some("and"))]),
+            (
+                Language::Zh,
+                "15000元，一万五千元，1万5千元",
+                vec![(15e3, Some("$")), (15e3, Some("$")), (15e3, Some("$"))],
+            ),
+            (
+                Language::Zh,
+                "一万五，一百零五，一百五，二十五",
+                vec![(15e3, None), (105.0, None), (150.0, None), (25.0, None)],
+            ),
         ] {
             let expected: Vec<_> = expected.into_iter().map(|(value, unit)| (value, unit.map(str::to_owned))).collect();
             assert_eq!(read(text, language), expected, "{text:?}");
