@@ -107,7 +107,7 @@ pub(super) fn ordinal(lower: &[String], at: usize, language: Language) -> Option
     let next = lower.get(at + 1 + joined)?.as_str();
     let is_noun = next.chars().all(char::is_alphabetic) && !super::is_stop_word(next, language);
     let follows_number = before.starts_with(|c: char| c.is_ascii_digit())
-        || (before != "" && spelled_number(lower, at - 1, language).is_some());
+        || (!before.is_empty() && spelled_number(lower, at - 1, language).is_some());
     if !is_noun || follows_number {
         return None;
     }
