@@ -159,7 +159,7 @@ impl Premises {
             return reading(Verdict::Contradicted, CONTRADICTED, why);
         }
         let vital = missing.iter().find(|at| match &claim[**at].kind {
-            premise::Kind::Number(number) => !number.is_vague,
+            premise::Kind::Number(number) => !number.is_vague && !number.is_small_word,
             premise::Kind::Word | premise::Kind::Han => false,
         });
         if let Some(at) = vital {

@@ -50,6 +50,8 @@ pub struct Number {
     pub len: usize,
     /// Whether a text may say it without meaning a count: `one`, `um`, and `一`, `二` but before a measure word or after `第`.
     pub is_vague: bool,
+    /// Whether it is an ordinal, or at most two, in words: speaks against another number, but a text often counts so without saying it.
+    pub is_small_word: bool,
 }
 
 impl Number {
@@ -182,6 +184,7 @@ fn number_at(lower: &[String], at: usize, language: Language) -> Option<Number> 
         at,
         len,
         is_vague: false,
+        is_small_word: false,
     };
     let written = lower.get(at)?.as_str();
     let word = written.strip_prefix('-').unwrap_or(written);
@@ -214,6 +217,7 @@ fn number_at(lower: &[String], at: usize, language: Language) -> Option<Number> 
         }
     };
     let is_word = !word.starts_with(|c: char| c.is_ascii_digit());
+    number.is_small_word |= is_word && number.value <= 2.0;
     number.is_vague = is_word
         && match language {
             Language::En | Language::Pt => matches!(word, "one" | "um" | "uma") && number.len == 1,
