@@ -98,6 +98,9 @@ fn ends_here(text: &str, start: usize, boundary: usize, language: Language) -> b
     if gap.contains(['\n', '\r', '\u{2028}', '\u{2029}', '\u{85}']) {
         return line_ends_sentence(said, gap, after, language);
     }
+    if said.ends_with(['》', '〉']) || is_inside_title(said, after) {
+        return false;
+    }
     // `；` and other marks never come here; what does is a full stop of some kind, with closing marks behind it.
     let bare = said.trim_end_matches(is_closing);
     let Some(mark) = bare.chars().next_back() else { return true };
@@ -106,6 +109,10 @@ fn ends_here(text: &str, start: usize, boundary: usize, language: Language) -> b
     }
     let next = after.chars().next();
     match mark {
+        // `六一．五`.
+        '．' if gap.is_empty() && is_decimal(bare, next) => false,
+        // `（Electronic Arts Inc.）是`: the bracket closes a name inside the sentence.
+        '.' if said[bare.len()..].contains([')', '）']) && is_short(bare) => next.is_some_and(char::is_uppercase),
         '.' | '．' => !(bare.len() == said.len() && is_abbreviated(bare, after, language)),
         '?' | '!' if gap.is_empty() => {
             // `http://a.b/?q=1` and `a!=b`; but `好!下一句` and `Yes!No`.
@@ -114,6 +121,44 @@ fn ends_here(text: &str, start: usize, boundary: usize, language: Language) -> b
         // `"Is it?" she asked.`
         '?' | '!' if bare.len() < said.len() => !next.is_some_and(char::is_lowercase),
         _ => true,
+    }
+}
+
+/// Whether a Chinese title that was opened before a place is closed after it: `《你好吗？我很好》`. Titles are short, so not far is looked.
+fn is_inside_title(said: &str, after: &str) -> bool {
+    let near = &said[boundary_from(said, said.len().saturating_sub(TITLE))..];
+    let ahead = &after[..boundary_from(after, TITLE.min(after.len()))];
+    [('《', '》'), ('〈', '〉')].into_iter().any(|(open, close)| {
+        let is_open = near.rfind(open).is_some_and(|at| !near[at..].contains(close));
+        is_open && ahead.find(close).is_some_and(|end| !ahead[..end].contains(open))
+    })
+}
+
+/// The longest title looked for, in bytes.
+const TITLE: usize = 180;
+
+/// Whether a full-width full stop stands between two digits or numerals.
+fn is_decimal(bare: &str, next: Option<char>) -> bool {
+    let is_digit = |c: char| c.is_numeric() || "〇零一二三四五六七八九十".contains(c);
+    bare.chars().rev().nth(1).is_some_and(is_digit) && next.is_some_and(is_digit)
+}
+
+/// Whether a text with a full stop at its end ends with a shortened word of the lists.
+fn is_short(bare: &str) -> bool {
+    let (word, _) = last_word(bare.trim_end_matches('.'));
+    let lower = word.to_lowercase();
+    [ALWAYS, SOMETIMES].iter().any(|list| list.contains(&lower.as_str()))
+}
+
+/// The last word of a text, without Chinese that stands before it unspaced, and what opens or parts names in front of it, if anything.
+fn last_word(text: &str) -> (&str, Option<char>) {
+    let word = tail(text).rsplit(char::is_whitespace).next().unwrap_or_default();
+    let cut = word.char_indices().rev().find(|(_, c)| {
+        is_opening(*c) || *c == '·' || super::word::is_han(*c) || matches!(c, '，' | '、' | '：' | '。')
+    });
+    match cut {
+        Some((at, c)) => (&word[at + c.len_utf8()..], Some(c)),
+        None => (word.trim_start_matches(|c: char| !c.is_alphanumeric()), None),
     }
 }
 
@@ -198,9 +243,13 @@ fn is_list_marker(text: &str, start: usize, said: &str) -> bool {
 /// Whether the full stop at the end of `said` belongs to a shortened word, so that the sentence goes on with `after`.
 fn is_abbreviated(said: &str, after: &str, language: Language) -> bool {
     let Some(head) = said.strip_suffix('.') else { return false };
-    let mut parts = tail(head).rsplit(char::is_whitespace);
-    let word = parts.next().unwrap_or_default().trim_start_matches(|c: char| !c.is_alphanumeric());
-    let before = parts.next().unwrap_or_default();
+    let (word, mark) = last_word(head);
+    let before = tail(head)
+        .rsplit(char::is_whitespace)
+        .nth(1)
+        .unwrap_or_default()
+        .trim_start_matches(|c: char| !c.is_alphanumeric());
+    let is_opened = mark.is_some_and(|c| matches!(c, '(' | '[' | '（' | '［'));
     let next = first_word(after);
     let starts_number = next.starts_with(|c: char| c.is_ascii_digit());
     let next_lower = next.to_lowercase();
@@ -211,8 +260,20 @@ fn is_abbreviated(said: &str, after: &str, language: Language) -> bool {
     if ALWAYS.contains(&lower.as_str()) {
         return true;
     }
-    if BEFORE_NUMBER.contains(&lower.as_str()) {
-        return starts_number;
+    let is_capital = word.starts_with(char::is_uppercase);
+    // `(lit. "..")`, `(max. 5)`, `(d. 1560)`; `(No. He left.)` is a sentence.
+    if is_opened && !is_capital && (1..=4).contains(&word.chars().count()) && word.chars().all(char::is_alphabetic) {
+        return !matches!(lower.as_str(), "yes" | "no" | "ok" | "sim" | "não");
+    }
+    // `Griswold v. Connecticut`.
+    if word == "v" && next.starts_with(char::is_uppercase) && before.starts_with(char::is_uppercase) {
+        return true;
+    }
+    // A capital alone is an initial: `George C. Walker`.
+    let is_letter = is_capital && word.chars().count() == 1;
+    if BEFORE_NUMBER.contains(&lower.as_str()) && !is_letter {
+        let is_roman = !next.is_empty() && next.chars().all(|c| matches!(c, 'I' | 'V' | 'X' | 'L' | 'C'));
+        return starts_number || (is_roman && PARTS.contains(&lower.as_str()));
     }
     if lower == "ex" && matches!(before, "p." | "por" | "P." | "(p.") {
         return true;
@@ -228,10 +289,27 @@ fn is_abbreviated(said: &str, after: &str, language: Language) -> bool {
     }
     let is_initial =
         word.chars().count() == 1 && word.chars().all(char::is_uppercase) && word.chars().all(char::is_alphabetic);
-    is_initial
-        && !next_is_function_word
+    // `J. A. Smith`: the next word is an initial too, not the article.
+    let is_initial_next = next.chars().count() == 1
         && next.starts_with(char::is_uppercase)
-        && (before.is_empty() || before.starts_with(char::is_uppercase))
+        && after.trim_start().strip_prefix(next).is_some_and(|rest| rest.starts_with('.'));
+    let is_name_next = next.starts_with(|c: char| c.is_uppercase() || (mark == Some('·') && super::word::is_han(c)));
+    is_initial
+        && (!next_is_function_word || is_initial_next)
+        && is_name_next
+        && (mark.is_some()
+            || before.is_empty()
+            || before.starts_with(|c: char| c.is_uppercase() || super::word::is_han(c))
+            || follows_list(head, before))
+}
+
+/// Whether an initial begins an item of a list of names: after a comma, or after the word before its last name.
+fn follows_list(head: &str, before: &str) -> bool {
+    let is_joint = matches!(
+        before,
+        "and" | "e" | "by" | "with" | "por" | "com" | "of" | "de" | "from" | "to" | "as" | "or" | "ou"
+    );
+    is_joint || tail(head).trim_end_matches(char::is_uppercase).trim_end().ends_with([',', '，', '、', ';'])
 }
 
 /// Whether the last word of a text is a web address or an e-mail.
@@ -242,11 +320,15 @@ fn in_address(said: &str) -> bool {
 
 /// The last characters of a text, at most [`REACH`] bytes.
 fn tail(text: &str) -> &str {
-    let mut from = text.len().saturating_sub(REACH);
+    &text[boundary_from(text, text.len().saturating_sub(REACH))..]
+}
+
+/// The first place between characters at or after a byte.
+fn boundary_from(text: &str, mut from: usize) -> usize {
     while !text.is_char_boundary(from) {
         from += 1;
     }
-    &text[from..]
+    from
 }
 
 /// The first run of letters and digits after opening marks, at most [`REACH`] bytes of it.
@@ -319,8 +401,12 @@ const BEFORE_NUMBER: &[&str] = &[
     "no", "nos", "nr", "nº", "nᵒ", "num", "núm", "fig", "figs", "tab", "eq", "eqs", "sec", "secs", "ch", "chap", "cap",
     "vol", "vols", "art", "arts", "p", "pp", "pg", "pag", "pág", "págs", "ref", "refs", "v", "ver", "ed", "par",
     "item", "c", "sect", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec", "fev",
-    "abr", "mai", "ago", "set", "out", "dez",
+    "abr", "mai", "ago", "set", "out", "dez", "d", "b", "fl", "max", "min", "máx", "mín",
 ];
+
+/// Those of them that Roman numerals follow too.
+const PARTS: &[&str] =
+    &["p", "pp", "pg", "pág", "págs", "vol", "vols", "ch", "chap", "cap", "art", "arts", "tab", "fig", "v"];
 
 /// Ends that also end sentences.
 const SOMETIMES: &[&str] =

@@ -49,6 +49,32 @@ static PORTUGUESE_JOINT: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"; |, e (?:o|a|os|as|ele|ela|eles|elas|este|esta|isso|há) "));
 static CHINESE_JOINT: LazyLock<Regex> = LazyLock::new(|| pattern("[;；]"));
 
+/// Whether a sentence is no answer to anything, even alone: it asks, greets, closes, offers, or has neither letter nor digit.
+pub(super) fn is_empty_talk(sentence: &str) -> bool {
+    let normal = normalise(sentence);
+    let bare = normal.trim_end_matches(['"', '\'', ')', '*', '」', '』', ' ']);
+    bare.ends_with(['?', '？']) || TALK.is_match(bare) || !bare.chars().any(char::is_alphanumeric)
+}
+
+/// The first text that has a sentence's words one after the other, as they stand: how a text of function words alone is compared (`The
+/// Who`). A word of one letter must have the same case, so that the answer `A` is no article.
+pub(super) fn text_with(sentence: &str, texts: &[String], language: Language) -> Option<usize> {
+    let wanted = words(sentence, language);
+    if wanted.is_empty() || LITERAL_WORDS < wanted.len() {
+        return None;
+    }
+    let is_same = |(one, other): (&&str, &&str)| match one.chars().count() {
+        1 => one == other,
+        _ => normalise(one) == normalise(other),
+    };
+    texts.iter().position(|text| {
+        words(text, language).windows(wanted.len()).any(|window| window.iter().zip(&wanted).all(is_same))
+    })
+}
+
+/// Longer texts are not compared word by word: bounds the work.
+const LITERAL_WORDS: usize = 32;
+
 /// Whether a sentence asks, greets, closes, offers, or only names a section.
 fn says_nothing(text: &str, language: Language) -> bool {
     let normal = normalise(text);
@@ -61,11 +87,12 @@ fn says_nothing(text: &str, language: Language) -> bool {
     bare.ends_with(['?', '？'])
         || (bare.ends_with([':', '：']) && !is_long)
         || (text.starts_with('#') && !text.contains(['.', '。']))
-        || PHRASES.is_match(bare)
+        || TALK.is_match(bare)
+        || HEADING.is_match(bare)
         || pieces.iter().all(|word| is_stop_word(word, language) && yes_or_no(word).is_none())
 }
 
-static PHRASES: LazyLock<Regex> = LazyLock::new(|| {
+static TALK: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"^(?:hello|hi|hey|dear [\w ]{1,30}|good (?:morning|afternoon|evening)|thanks?(?: you)?|you're welcome|sure|certainly|of course|great question)\b[^.]{0,40}[.!,]*$",
         r"|^(?:i hope (?:this|that) helps|hope (?:this|that) helps|(?:please )?(?:let me know|feel free)|if you (?:have|need) (?:any |more |further )?(?:other |more |further )?(?:questions|help|assistance)|(?:i'm |i am )?happy to help|is there anything else)\b.{0,120}$",
@@ -73,8 +100,12 @@ static PHRASES: LazyLock<Regex> = LazyLock::new(|| {
         r"|^(?:espero (?:ter ajudado|que (?:isso|isto) ajude)|fico à disposição|estou à disposição|se (?:você )?(?:tiver|precisar)[^.]{0,30}(?:dúvidas?|ajuda|perguntas?)|qualquer dúvida)\b.{0,120}$",
         r"|^(?:您好|你好|感谢|谢谢|不客气|好的|当然)[^。]{0,16}[。!！,，]*$",
         r"|^(?:希望(?:这|以上|对|能|可以)[^。]{0,20}(?:帮助|帮到|有用)|如(?:果|有)?[^。]{0,14}(?:问题|疑问|需要)[^。]{0,30}|祝(?:您|你)[^。]{0,16})[。!！]*$",
-        r"|^(?:sources?|references?|summary|answer|note|fontes?|referências?|resumo|resposta|nota|来源|参考|总结|答案|注)[:：]?$",
     ))
+});
+static HEADING: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        "^(?:sources?|references?|summary|answer|note|fontes?|referências?|resumo|resposta|nota|来源|参考|总结|答案|注)[:：]?$",
+    )
 });
 
 /// Whether a text begins with yes (`Some(true)`) or no (`Some(false)`).

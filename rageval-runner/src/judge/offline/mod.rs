@@ -5,7 +5,7 @@
 
 mod claims;
 
-use claims::claims;
+use claims::{claims, text_with};
 use serde_json::{Value, json};
 
 use super::Judge;
@@ -14,7 +14,9 @@ use crate::{
     system::BoxFuture,
     text::{
         evidence::{Premises, Reading, opening},
-        is_refusal,
+        is_refusal, normalise, statements,
+        stop::is_stop_word,
+        words,
     },
 };
 
@@ -27,7 +29,7 @@ impl Offline {
     pub const PROVIDER: &str = "offline";
 
     /// Version of its rules: raised whenever the same request may be answered differently.
-    pub const MODEL: &str = "evidence-screen-1";
+    pub const MODEL: &str = "evidence-screen-2";
 }
 
 impl Judge for Offline {
@@ -100,26 +102,68 @@ fn with_evidence(mut entry: Value, reading: Reading) -> Value {
     entry
 }
 
-/// One entry a text, numbered from 1; those without a claim say so.
-fn entries(texts: &[String], language: Language, mut judged: impl FnMut(usize, &str) -> Value) -> Vec<Value> {
+/// How a text is judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ground {
+    /// By its content words.
+    Content,
+    /// Word by word: nothing in the whole answer has content of its own, and this is all that it says.
+    Literal,
+}
+
+/// One entry a text, numbered from 1; those without a claim say so. Where none has one, each that is more than a greeting or a question
+/// is the answer itself, and is judged literally.
+fn entries(texts: &[String], language: Language, mut judged: impl FnMut(usize, &str, Ground) -> Value) -> Vec<Value> {
+    let is_bare = !texts.iter().any(|text| is_content(text, language));
     let entry = |(at, text): (usize, &String)| {
-        if claims(text, language).is_empty() {
+        let ground = if is_bare && !claims::is_empty_talk(text) { Ground::Literal } else { Ground::Content };
+        if ground == Ground::Content && claims(text, language).is_empty() {
             return json!({"n": at + 1, "no_claim": true});
         }
-        let mut entry = judged(at, text);
+        let mut entry = judged(at, text, ground);
         entry["n"] = json!(at + 1);
         entry
     };
     texts.iter().enumerate().map(entry).collect()
 }
 
+/// Whether a text claims something by content words: a bare `yes` claims, but has none.
+fn is_content(text: &str, language: Language) -> bool {
+    !claims(text, language).is_empty() && !has_function_words_alone(text, language)
+}
+
+fn has_function_words_alone(text: &str, language: Language) -> bool {
+    words(&normalise(text), language).into_iter().all(|word| is_stop_word(word, language))
+}
+
+/// A text of function words weighed as it stands.
+fn literal(sentence: &str, texts: &[String], language: Language) -> Reading {
+    let found = text_with(sentence, texts, language);
+    let (verdict, coverage, why) = match found {
+        Some(_) => (Verdict::Supported, 1.0, "stands there word for word"),
+        None => (Verdict::Unsupported, 0.0, "has no word of its own, and stands nowhere as it is"),
+    };
+    let best = found.and_then(|at| {
+        let there = statements(texts.get(at)?, language);
+        let sentence = there.iter().find(|there| text_with(sentence, &[(**there).to_owned()], language).is_some());
+        Some((at, sentence.or(there.first()).map_or_else(String::new, |sentence| (*sentence).to_owned())))
+    });
+    Reading { verdict, best, coverage, why: why.to_owned() }
+}
+
 fn faithfulness(request: &JudgeRequest) -> Option<Value> {
-    let evidence = premises(request.numbered_of("contexts")?, request.language);
-    let sentences = entries(request.numbered_of("sentences")?, request.language, |_, sentence| {
-        let weighed: Vec<Value> = claims(sentence, request.language)
+    let contexts = request.numbered_of("contexts")?;
+    let evidence = premises(contexts, request.language);
+    let sentences = entries(request.numbered_of("sentences")?, request.language, |_, sentence, ground| {
+        let weighed: Vec<(&str, Reading)> = match ground {
+            Ground::Content => {
+                claims(sentence, request.language).into_iter().map(|claim| (claim, evidence.weigh(claim))).collect()
+            }
+            Ground::Literal => vec![(sentence, literal(sentence, contexts, request.language))],
+        };
+        let weighed: Vec<Value> = weighed
             .into_iter()
-            .map(|claim| {
-                let reading = evidence.weigh(claim);
+            .map(|(claim, reading)| {
                 with_evidence(json!({"claim": claim, "verdict": reading.verdict.as_str()}), reading)
             })
             .collect();
@@ -132,7 +176,7 @@ fn faithfulness(request: &JudgeRequest) -> Option<Value> {
 fn answer_relevancy(request: &JudgeRequest) -> Option<Value> {
     let query = head(request.text_of("query")?);
     let mut was_relevant = false;
-    let sentences = entries(request.numbered_of("sentences")?, request.language, |at, sentence| {
+    let sentences = entries(request.numbered_of("sentences")?, request.language, |at, sentence, _| {
         let shared = premises(&[sentence.to_owned()], request.language).coverage_beyond(query, "").unwrap_or(0.0);
         let opening = opening(sentence, request.language);
         let is_relevant = SHARED <= shared
@@ -198,9 +242,13 @@ const ABOUT_QUERY: f64 = 0.2;
 const STATES_QUERY: f64 = 0.5;
 
 fn context_recall(request: &JudgeRequest) -> Option<Value> {
-    let evidence = premises(request.numbered_of("contexts")?, request.language);
-    let sentences = entries(request.numbered_of("sentences")?, request.language, |_, sentence| {
-        let reading = evidence.weigh(sentence);
+    let contexts = request.numbered_of("contexts")?;
+    let evidence = premises(contexts, request.language);
+    let sentences = entries(request.numbered_of("sentences")?, request.language, |_, sentence, ground| {
+        let reading = match ground {
+            Ground::Content => evidence.weigh(sentence),
+            Ground::Literal => literal(sentence, contexts, request.language),
+        };
         let verdict = if is_stated(&reading) { "attributed" } else { "not_attributed" };
         with_evidence(json!({"verdict": verdict}), reading)
     });
@@ -214,19 +262,27 @@ fn answer_correctness(request: &JudgeRequest) -> Option<Value> {
     let (answer, reference) = (request.numbered_of("answer")?, request.numbered_of("reference")?);
     let language = request.language;
     let (by_reference, by_answer) = (Side::new(query, reference, language), Side::new(query, answer, language));
-    let answers = entries(answer, language, |_, sentence| {
-        let (is_correct, reading) = by_reference.states(query, sentence);
+    let answers = entries(answer, language, |_, sentence, ground| {
+        let (is_correct, reading) = match ground {
+            Ground::Content => by_reference.states(query, sentence),
+            Ground::Literal => by_reference.has_literally(sentence),
+        };
         let mut entry = json!({"verdict": if is_correct { "correct" } else { "wrong" }, "reason": reading.why});
         if let Some((source, _)) = reading.best {
             entry["quote"] = json!(reference.get(source).map_or("", String::as_str));
         }
         entry
     });
+    let reference_is_bare = !reference.iter().any(|sentence| is_content(sentence, language));
     let references: Vec<Value> = reference
         .iter()
         .enumerate()
         .map(|(at, sentence)| {
-            let (is_covered, _) = by_answer.states(query, sentence);
+            let (is_covered, _) = if reference_is_bare && !claims::is_empty_talk(sentence) {
+                by_answer.has_literally(sentence)
+            } else {
+                by_answer.states(query, sentence)
+            };
             json!({"n": at + 1, "verdict": if is_covered { "covered" } else { "missing" }})
         })
         .collect();
@@ -234,18 +290,21 @@ fn answer_correctness(request: &JudgeRequest) -> Option<Value> {
 }
 
 /// The answer or the reference, ready to be asked whether it states a sentence of the other.
-struct Side {
+struct Side<'a> {
+    /// Its sentences.
+    sentences: &'a [String],
+    language: Language,
     /// Its sentences, each with the question before it.
     with_query: Premises,
     /// Its sentences alone.
     alone: Premises,
 }
 
-impl Side {
-    fn new(query: &str, sentences: &[String], language: Language) -> Self {
+impl<'a> Side<'a> {
+    fn new(query: &str, sentences: &'a [String], language: Language) -> Self {
         let given = query.trim_end_matches(|c: char| !c.is_alphanumeric());
         let with_query: Vec<String> = sentences.iter().map(|sentence| format!("{given}, {sentence}")).collect();
-        Self { with_query: premises(&with_query, language), alone: premises(sentences, language) }
+        Self { sentences, language, with_query: premises(&with_query, language), alone: premises(sentences, language) }
     }
 
     fn states(&self, query: &str, sentence: &str) -> (bool, Reading) {
@@ -260,6 +319,16 @@ impl Side {
             Verdict::Unsupported => has_facts == Some(true),
         };
         (is_stated && !self.disagrees(sentence), reading)
+    }
+
+    /// Whether it has a text of function words as it stands, or answers yes or no as that text does.
+    fn has_literally(&self, sentence: &str) -> (bool, Reading) {
+        let reading = literal(sentence, self.sentences, self.language);
+        let agrees = || {
+            let own = claims::yes_or_no(sentence);
+            own.is_some() && own == self.alone.first_sentence().and_then(claims::yes_or_no)
+        };
+        (!self.disagrees(sentence) && (is_stated(&reading) || agrees()), reading)
     }
 
     /// Whether one side begins with yes and the other with no.

@@ -121,6 +121,62 @@ fn sentences_without_a_claim_say_so_and_clauses_are_claims() {
 }
 
 #[test]
+fn an_answer_of_function_words_alone_is_compared_as_it_stands() {
+    for (language, context, answer, expected) in [
+        (Language::En, "The band that played was The Who.", vec!["The Who"], "supported"),
+        (Language::En, "The band that played was Queen.", vec!["The Who"], "unsupported"),
+        (Language::En, "The right option is A.", vec!["A"], "supported"),
+        (Language::En, "It is a matter of taste.", vec!["A"], "unsupported"),
+        (Language::En, "Effective now.", vec!["Hello!", "Now"], "supported"),
+        (Language::En, "Yes. It ships abroad.", vec!["Yes."], "supported"),
+        (Language::En, "It ships abroad.", vec!["Yes."], "unsupported"),
+        (Language::En, "The list follows.", vec!["Steps:"], "unsupported"),
+        (Language::Pt, "Eles brigam entre si.", vec!["entre si"], "supported"),
+        (Language::Pt, "Eles brigam.", vec!["entre si"], "unsupported"),
+        (Language::Zh, "周末可以还书。", vec!["可以。"], "supported"),
+        (Language::Zh, "周末闭馆。", vec!["可以。"], "unsupported"),
+    ] {
+        let last = answer.len() - 1;
+        let asked = request("faithfulness.verdicts", language)
+            .text("query", "x")
+            .numbered("sentences", answer.clone())
+            .numbered("contexts", [context]);
+        let reply = value(&asked);
+        assert_eq!(reply["sentences"][last]["claims"][0]["verdict"], expected, "{answer:?} by {context:?}: {reply}");
+        let recalled = request("context_recall.attributions", language)
+            .text("query", "x")
+            .numbered("sentences", answer.clone())
+            .numbered("contexts", [context]);
+        let attributed = if expected == "supported" { "attributed" } else { "not_attributed" };
+        assert_eq!(value(&recalled)["sentences"][last]["verdict"], attributed, "{answer:?} by {context:?}");
+    }
+    for (language, answer, reference, expected) in [
+        (Language::En, "The Who", "The Who", ("correct", "covered")),
+        (Language::En, "The Who", "Queen", ("wrong", "missing")),
+        (Language::En, "Yes, it is.", "Yes.", ("correct", "covered")),
+        (Language::En, "No.", "Yes.", ("wrong", "missing")),
+        (Language::Pt, "Sim.", "Sim.", ("correct", "covered")),
+        (Language::Zh, "可以。", "可以。", ("correct", "covered")),
+        (Language::Zh, "可以。", "不可以。", ("wrong", "missing")),
+    ] {
+        let asked = request("answer_correctness.statements", language)
+            .text("query", "x")
+            .numbered("answer", [answer])
+            .numbered("reference", [reference]);
+        let value = value(&asked);
+        let got = (verdicts(&value["answer"]).remove(0), verdicts(&value["reference"]).remove(0));
+        assert_eq!((got.0.as_str(), got.1.as_str()), expected, "{answer:?} for {reference:?}: {value}");
+    }
+    for sentence in ["Hello!", "Is it?", "…", "Olá!", "可以吗？"] {
+        let asked = request("faithfulness.verdicts", Language::En)
+            .text("query", "x")
+            .numbered("sentences", [sentence])
+            .numbered("contexts", ["Hello!"]);
+        assert_eq!(value(&asked)["sentences"][0]["no_claim"], true, "{sentence:?}");
+    }
+}
+
+#[test]
 fn sentences_beside_the_question_are_irrelevant() {
     for (language, query, sentences, expected) in [
         (
@@ -281,7 +337,7 @@ fn unknown_and_incomplete_requests_are_unsupported() {
 #[test]
 fn the_stamp_is_of_the_rules_and_nothing_else() {
     let stamp = Offline.stamp();
-    assert_eq!((stamp.provider.as_str(), stamp.model.as_str()), ("offline", "evidence-screen-1"));
+    assert_eq!((stamp.provider.as_str(), stamp.model.as_str()), ("offline", "evidence-screen-2"));
     assert_eq!(stamp, Offline.stamp());
     assert_eq!(stamp.fingerprint.len(), 64);
     assert!(Offline.is_deterministic());

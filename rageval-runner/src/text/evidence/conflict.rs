@@ -40,7 +40,7 @@ impl Premises {
         })
     }
 
-    /// A number of the claim that the place lacks, while it states another of the same unit.
+    /// A number of the claim that the place lacks, while it states another of the same unit, or the same with another unit or sign.
     pub(super) fn number_conflict(&self, claim: &[Token], sentences: &[Sentence], missing: &[usize]) -> Option<String> {
         missing.iter().find_map(|at| {
             let Kind::Number(number) = &claim[*at].kind else { return None };
@@ -49,12 +49,29 @@ impl Premises {
                 claim.iter().any(|token| matches!(&token.kind, Kind::Number(other) if other.agrees_with(stated)))
             };
             sentences.iter().flat_map(|sentence| &sentence.tokens).find_map(|token| match &token.kind {
-                Kind::Number(stated) if stated.unit.as_deref() == Some(unit) && !claimed_too(stated) => {
-                    Some(format!("says {}, not {}", token.shown, claim[*at].shown))
+                Kind::Number(stated)
+                    if (stated.unit.as_deref() == Some(unit) || number.clashes_with(stated))
+                        && !claimed_too(stated) =>
+                {
+                    Some(format!("says {}, not {}", with_unit(token), with_unit(&claim[*at])))
+                        .filter(|_| token.shown == claim[*at].shown)
+                        .or_else(|| Some(format!("says {}, not {}", token.shown, claim[*at].shown)))
                 }
                 _ => None,
             })
         })
+    }
+
+    /// Weight of the claim's numbers that the place states with another unit or sign: it speaks of the same, and says it otherwise.
+    pub(super) fn clashing(claim: &[Token], sentences: &[Sentence], missing: &[usize]) -> f64 {
+        let clashes = |at: &&usize| {
+            let Kind::Number(number) = &claim[**at].kind else { return false };
+            sentences
+                .iter()
+                .flat_map(|sentence| &sentence.tokens)
+                .any(|token| matches!(&token.kind, Kind::Number(stated) if number.clashes_with(stated)))
+        };
+        missing.iter().filter(clashes).map(|at| weight(&claim[*at])).sum()
     }
 
     /// A word of the claim that the place lacks, while it has its opposite.
@@ -131,6 +148,16 @@ impl Premises {
             }
         }
         None
+    }
+}
+
+/// A number as it stands, with its unit where that is known.
+fn with_unit(token: &Token) -> String {
+    match &token.kind {
+        Kind::Number(number) => {
+            number.measure.map_or_else(|| token.shown.clone(), |measure| format!("{} {}", token.shown, measure.name))
+        }
+        Kind::Word | Kind::Han => token.shown.clone(),
     }
 }
 

@@ -62,7 +62,8 @@ impl Premises {
                 for place in &self.numbers {
                     if let Kind::Number(stated) = &self.token(*place).kind
                         && number.agrees_with(stated)
-                        && units_fit(number.unit.as_deref(), stated.unit.as_deref())
+                        && (number.measure.is_some() && stated.measure.is_some()
+                            || units_fit(number.unit.as_deref(), stated.unit.as_deref()))
                     {
                         meet(*place, 1.0, false);
                     }

@@ -147,7 +147,8 @@ impl Premises {
             why,
         };
 
-        if OPPOSED_FROM <= window.covered
+        let total: f64 = claim.iter().map(weight).sum();
+        if OPPOSED_FROM <= window.covered + Self::clashing(claim, sentences, &missing) / total
             && let Some(why) = self
                 .number_conflict(claim, sentences, &missing)
                 .or_else(|| opposed(&self.sentences, claim, here))
@@ -158,7 +159,7 @@ impl Premises {
             return reading(Verdict::Contradicted, CONTRADICTED, why);
         }
         let vital = missing.iter().find(|at| match &claim[**at].kind {
-            premise::Kind::Number(number) => !number.is_vague,
+            premise::Kind::Number(number) => !number.is_vague && !number.is_small_word,
             premise::Kind::Word | premise::Kind::Han => false,
         });
         if let Some(at) = vital {
@@ -179,7 +180,7 @@ impl Premises {
         let is_rounded = here.iter().any(|meeting| {
             match (&claim[meeting.token].kind, self.sentences[meeting.sentence].tokens.get(meeting.there)) {
                 (premise::Kind::Number(claimed), Some(Token { kind: premise::Kind::Number(stated), .. })) => {
-                    1e-9 < (claimed.value - stated.value).abs()
+                    !claimed.equals(stated)
                 }
                 _ => false,
             }

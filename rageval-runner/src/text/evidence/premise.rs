@@ -156,8 +156,10 @@ pub(super) fn read(sentence: &str, source: usize, language: Language) -> Sentenc
         if let Some(number) = numbers.get(&at) {
             flush(&mut han, clause, &mut out.tokens);
             let written = lower[at..at + number.len].join(if language == Language::Zh { "" } else { " " });
+            let unit = number.measure.map_or("", |measure| measure.name);
             out.tokens.push(Token {
-                stem: written.clone(),
+                // Two numbers are one only when their units are too.
+                stem: format!("{written} {unit}"),
                 shown: written,
                 kind: Kind::Number(number.clone()),
                 is_name: false,

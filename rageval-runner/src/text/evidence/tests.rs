@@ -82,6 +82,109 @@ fn chinese_claims() {
 }
 
 #[test]
+fn another_unit_currency_or_sign_contradicts() {
+    for (language, rows) in [
+        (
+            Language::En,
+            &[
+                ("Returns are accepted within 30 weeks.", "Returns are accepted within 30 days.", Contradicted),
+                ("Refunds take 30 weeks.", "Refunds take 30 days.", Contradicted),
+                ("The job runs for 5 hours.", "The job runs for 5 minutes.", Contradicted),
+                ("The job runs for 5 hours.", "The job runs for 5 h.", Supported),
+                ("The fee is €5.", "The fee is $5.", Contradicted),
+                ("The fee is US$5.", "The fee is $5.", Supported),
+                ("The fee is 5 dollars.", "The fee is $5.", Supported),
+                ("The fee is EUR 5.", "The fee is 5 pounds.", Contradicted),
+                ("The bag weighs 5 g.", "The bag weighs 5 kg.", Contradicted),
+                ("The bag weighs 5kg in total.", "The bag weighs 5 kilograms in total.", Supported),
+                ("The freezer runs at -5 °C.", "The freezer runs at 5 °C.", Contradicted),
+                ("The freezer runs at 5 °C.", "The freezer runs at −5 °C.", Contradicted),
+                ("The freezer runs at 5 °F.", "The freezer runs at 5 °C.", Contradicted),
+                ("The freezer runs at minus 5 degrees.", "The freezer runs at -5 degrees.", Supported),
+                ("The balance is -100 euros.", "The balance is 100 euros.", Contradicted),
+                ("The balance is -$100.", "The balance is $100.", Contradicted),
+                ("The balance is -$100.", "The balance is -100 dollars.", Supported),
+                ("The film runs 90 minutes in full.", "The film runs 1.5 hours in full.", Supported),
+                ("Delivery takes 3-5 days.", "Delivery takes 5 days.", Supported),
+                ("The road is 5 miles long.", "The road is 5 kilometres long.", Contradicted),
+                ("The share is 5 percent.", "The share is 5%.", Supported),
+                ("The trial is a 30-day one.", "The trial is 30 weeks.", Contradicted),
+            ] as &[_],
+        ),
+        (
+            Language::Pt,
+            &[
+                ("A tarefa dura 5 horas.", "A tarefa dura 5 minutos.", Contradicted),
+                ("A tarefa dura 5 horas.", "A tarefa dura cinco horas.", Supported),
+                ("A taxa é de 5 reais.", "A taxa é de 5 euros.", Contradicted),
+                ("A taxa é de R$ 5.", "A taxa é de US$ 5.", Contradicted),
+                ("A taxa é de R$ 5,00.", "A taxa é de 5 reais.", Supported),
+                ("O pacote pesa 5 gramas.", "O pacote pesa 5 quilos.", Contradicted),
+                ("A câmara fica a 5 ºC.", "A câmara fica a -5 ºC.", Contradicted),
+                ("A câmara fica a 5 graus negativos.", "A câmara fica a 5 graus.", Contradicted),
+                ("O saldo é de -100 euros.", "O saldo é de 100 euros.", Contradicted),
+                ("A espera é de pelo menos 5 dias.", "A espera é de 5 dias.", Supported),
+                ("O prazo é de 30 semanas.", "O prazo é de 30 dias.", Contradicted),
+            ],
+        ),
+        (
+            Language::Zh,
+            &[
+                ("任务运行5小时。", "任务运行5分钟。", Contradicted),
+                ("任务运行5个小时。", "任务运行五小时。", Supported),
+                ("桥长100公里。", "桥长100米。", Contradicted),
+                ("桥长5千米。", "桥长5公里。", Supported),
+                ("今天气温零下5度。", "今天气温5度。", Contradicted),
+                ("今天气温零下5度。", "今天气温-5度。", Supported),
+                ("今天气温零下五度。", "今天气温零下5℃。", Supported),
+                ("费用是5欧元。", "费用是5美元。", Contradicted),
+                ("费用是5元。", "费用是¥5。", Supported),
+                ("包裹重5克。", "包裹重5公斤。", Contradicted),
+                ("退货期为30周。", "退货期为30天。", Contradicted),
+                ("占比为20%。", "占比为百分之二十。", Supported),
+                ("三月3天-5天", "三月5天", Supported),
+            ],
+        ),
+    ] {
+        check(language, rows);
+    }
+}
+
+#[test]
+fn small_numbers_and_ordinals_in_words_count() {
+    check(
+        Language::En,
+        &[
+            ("The team took third place in the cup.", "The team took second place in the cup.", Contradicted),
+            ("The team took 2nd place in the cup.", "The team took second place in the cup.", Supported),
+            ("The plan includes three users.", "The plan includes two users.", Contradicted),
+            ("The plan includes 2 users.", "The plan includes two users.", Supported),
+            ("The rope is 300 m long.", "The rope is 300 metres long.", Supported),
+        ],
+    );
+    check(
+        Language::Pt,
+        &[
+            ("A sala fica no terceiro andar do prédio.", "A sala fica no segundo andar do prédio.", Contradicted),
+            ("O plano inclui três usuários.", "O plano inclui dois usuários.", Contradicted),
+            ("O plano inclui 2 salas.", "O plano inclui duas salas.", Supported),
+        ],
+    );
+    check(
+        Language::Zh,
+        &[
+            ("他在比赛中获得第三名。", "他在比赛中获得第二名。", Contradicted),
+            ("会议在三月举行。", "会议在二月举行。", Contradicted),
+            ("会议在一月举行。", "会议在二月举行。", Contradicted),
+            ("每人可借三本书。", "每人可借两本书。", Contradicted),
+            ("每人可借2本书。", "每人可借两本书。", Supported),
+            ("费用是15000元。", "费用是一万五千元。", Supported),
+            ("费用是1万5千元。", "费用是15000元。", Supported),
+        ],
+    );
+}
+
+#[test]
 fn the_nearest_evidence_is_named() {
     let texts = ["Nothing here.", "First. The fee is 5 dollars. Last."];
     let reading = weigh("The fee is 5 dollars.", &texts, Language::En);

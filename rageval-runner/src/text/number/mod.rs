@@ -1,9 +1,16 @@
 //! Reads the numbers of a text: digits with their separators, number words, Chinese numerals, with the unit that follows.
 
+mod precision;
+mod sign;
 mod spelled;
+mod unit;
 
-use spelled::{han_number, magnitude, spelled_number};
+use precision::precision;
+use sign::{is_below_zero, is_minus, minus_pieces};
+use spelled::{han_counts, han_number, han_part, magnitude, ordinal, spelled_number};
 use unicode_segmentation::UnicodeSegmentation;
+pub use unit::{Dimension, Measure};
+use unit::{currency_before, measure_at};
 
 use super::{normal::normalise, stem::stem, stop::is_stop_word};
 use crate::model::Language;
@@ -27,34 +34,41 @@ pub enum Precision {
 /// One number of a text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Number {
-    /// Its value, with `thousand`, `mil`, `万` and the like multiplied in.
+    /// Its value with its sign, and with `thousand`, `mil`, `万` and the like multiplied in.
     pub value: f64,
     /// Digits after the decimal point as written.
     pub decimals: u32,
     /// The stem of what is counted; `%`, `$` for any currency sign, [`YEAR`] for what looks like one. `None` where nothing follows.
     pub unit: Option<String>,
+    /// The unit of measure right behind it, or the currency before it, where the closed list has it.
+    pub measure: Option<Measure>,
     /// How it is meant.
     pub precision: Precision,
     /// Index of its first piece, of the pieces that [`pieces`] gives.
     pub at: usize,
     /// How many pieces it takes.
     pub len: usize,
-    /// Whether a text may say it without meaning a count: `one`, `two`, `um`, `一` in words.
+    /// Whether a text may say it without meaning a count: `one`, `um`, and `一`, `二` but before a measure word or after `第`.
     pub is_vague: bool,
+    /// Whether it is an ordinal, or at most two, in words: speaks against another number, but a text often counts so without saying it.
+    pub is_small_word: bool,
 }
 
 impl Number {
     /// Whether this number, as a claim states it, agrees with one that the evidence states: equal, or rounded, or within what `about`,
-    /// `more than` and `up to` leave open (a tenth, on their side).
+    /// `more than` and `up to` leave open (a tenth, on their side). Two known units of measure that differ never agree, unless one turns
+    /// into the other by a fixed factor (`90 minutes`, `1.5 hours`); an unknown one speaks against nothing.
     pub fn agrees_with(&self, stated: &Self) -> bool {
-        let (claimed, stated_value) = (self.value, stated.value);
+        let Some((claimed, stated_value)) = self.beside(stated) else { return false };
+        let is_converted = claimed.to_bits() != self.value.to_bits();
         let near = |share: f64| (claimed - stated_value).abs() <= share * stated_value.abs().max(claimed.abs());
         if near(1e-9) {
             return true;
         }
         let scale = 10f64.powi(self.decimals.min(9).cast_signed());
-        let is_rounded =
-            self.decimals < stated.decimals && ((stated_value * scale).round() / scale - claimed).abs() < 1e-9;
+        let is_rounded = !is_converted
+            && self.decimals < stated.decimals
+            && ((stated_value * scale).round() / scale - claimed).abs() < 1e-9;
         match self.precision {
             Precision::Exact => is_rounded,
             Precision::About => is_rounded || near(0.1),
@@ -62,11 +76,46 @@ impl Number {
             Precision::AtMost => stated_value < claimed && near(0.1),
         }
     }
+
+    /// Whether both are the same quantity, not only by rounding.
+    pub fn equals(&self, other: &Self) -> bool {
+        self.beside(other).is_some_and(|(one, two)| (one - two).abs() <= 1e-9 * one.abs().max(two.abs()))
+    }
+
+    /// Whether another number has the same digits and known unit, save that the unit or the sign is another: `5 kg` and `5 g`, `-5` and `5`.
+    pub fn clashes_with(&self, other: &Self) -> bool {
+        (self.value.abs() - other.value.abs()).abs() <= 1e-9 * self.value.abs()
+            && self.measure.is_some()
+            && other.measure.is_some()
+            && !self.agrees_with(other)
+    }
+
+    /// Both values in one unit. `None` where their known units don't turn into each other.
+    fn beside(&self, other: &Self) -> Option<(f64, f64)> {
+        let (Some(one), Some(two)) = (self.measure, other.measure) else { return Some((self.value, other.value)) };
+        if one.may_be(&two) {
+            return Some((self.value, other.value));
+        }
+        let factors = one.factor.zip(two.factor).filter(|_| one.dimension == two.dimension);
+        factors.map(|(one, two)| (self.value * one, other.value * two))
+    }
 }
 
-/// The pieces of a text between word boundaries of annex 29, white space left out: words, Han characters, single marks.
+/// The pieces of a text between word boundaries of annex 29, white space left out: words, Han characters, single marks. A minus sign
+/// stays with the number or the currency that it stands before.
 pub fn pieces(text: &str) -> Vec<&str> {
-    text.split_word_bounds().filter(|piece| !piece.trim().is_empty()).collect()
+    let mut out = Vec::new();
+    let mut sign = None;
+    for (at, piece) in text.split_word_bound_indices() {
+        if let Some(from) = sign.take() {
+            out.push(&text[from..at + piece.len()]);
+        } else if is_minus(text, at, piece) {
+            sign = Some(at);
+        } else if !piece.trim().is_empty() {
+            out.push(piece);
+        }
+    }
+    out
 }
 
 /// The numbers among the pieces of a text, in order.
@@ -75,12 +124,32 @@ pub fn numbers(pieces: &[&str], language: Language) -> Vec<Number> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < lower.len() {
-        match number_at(&lower, at, language) {
+        let before = prefix(&lower, at, language);
+        let start = at + before.len;
+        match number_at(&lower, start, language) {
             Some(mut number) => {
+                let end = start + number.len;
+                number.measure = if before.is_share {
+                    Some(Measure { dimension: Dimension::Share, name: "%", factor: None })
+                } else {
+                    measure_at(&lower, start, end, language).filter(|_| number.unit.as_deref() != Some(YEAR))
+                };
+                number.unit = match number.measure {
+                    Some(Measure { dimension: Dimension::Money, .. }) => Some("$".to_owned()),
+                    Some(Measure { dimension: Dimension::Share, .. }) => Some("%".to_owned()),
+                    Some(Measure { dimension: Dimension::Temperature, .. }) => Some("°".to_owned()),
+                    _ => number.unit.take().or_else(|| unit(&lower, &number, language)),
+                };
+                if number.unit.as_deref() == Some(YEAR) {
+                    number.measure = None;
+                }
+                if before.is_minus || is_below_zero(&lower, end, language) {
+                    number.value = -number.value.abs();
+                }
                 number.at = at;
-                number.unit = number.unit.take().or_else(|| unit(&lower, &number, language));
+                number.len = end - at;
                 number.precision = precision(&lower, at, language);
-                at += number.len.max(1);
+                at = end.max(at + 1);
                 found.push(number);
             }
             None => at += 1,
@@ -89,17 +158,36 @@ pub fn numbers(pieces: &[&str], language: Language) -> Vec<Number> {
     found
 }
 
+/// What stands before a number's digits and belongs to it.
+struct Prefix {
+    /// How many pieces it takes.
+    len: usize,
+    is_minus: bool,
+    /// `百分之`.
+    is_share: bool,
+}
+
+fn prefix(lower: &[String], at: usize, language: Language) -> Prefix {
+    let minus = minus_pieces(lower, at, language);
+    let is_share = language == Language::Zh
+        && lower.get(at + minus..at + minus + 3).is_some_and(|pieces| pieces == ["百", "分", "之"]);
+    Prefix { len: minus + if is_share { 3 } else { 0 }, is_minus: 0 < minus, is_share }
+}
+
 fn number_at(lower: &[String], at: usize, language: Language) -> Option<Number> {
     let plain = |value: f64, decimals: u32, len: usize| Number {
         value,
         decimals,
         unit: None,
+        measure: None,
         precision: Precision::Exact,
         at,
         len,
         is_vague: false,
+        is_small_word: false,
     };
-    let word = lower[at].as_str();
+    let written = lower.get(at)?.as_str();
+    let word = written.strip_prefix('-').unwrap_or(written);
     let mut number = if word.starts_with(|c: char| c.is_ascii_digit()) {
         let end = word.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == ',')).unwrap_or(word.len());
         let (digits, rest) = word.split_at(end);
@@ -114,6 +202,7 @@ fn number_at(lower: &[String], at: usize, language: Language) -> Option<Number> 
             && (1500.0..2100.0).contains(&value)
             && decimals == 0
             && !is_measure(lower.get(at + 1))
+            && measure_at(lower, at, at + 1, language).is_none_or(|measure| measure.name == "year")
         {
             number.unit = Some(YEAR.to_owned());
         }
@@ -121,22 +210,45 @@ fn number_at(lower: &[String], at: usize, language: Language) -> Option<Number> 
     } else {
         match language {
             Language::Zh => han_number(lower, at).map(|(value, len)| plain(value, 0, len))?,
-            Language::En | Language::Pt => {
-                spelled_number(lower, at, language).map(|(value, len)| plain(value, 0, len))?
-            }
+            Language::En | Language::Pt => match ordinal(lower, at, language) {
+                Some(place) => plain(place, 0, 1),
+                None => spelled_number(lower, at, language).map(|(value, len)| plain(value, 0, len))?,
+            },
         }
     };
-    number.is_vague = number.value <= 2.0
-        && !word.starts_with(|c: char| c.is_ascii_digit())
-        && !matches!(word, "single" | "única" | "único" | "once" | "twice");
+    let is_word = !word.starts_with(|c: char| c.is_ascii_digit());
+    number.is_small_word |= is_word && number.value <= 2.0;
+    number.is_vague = is_word
+        && match language {
+            Language::En | Language::Pt => matches!(word, "one" | "um" | "uma") && number.len == 1,
+            Language::Zh => number.value <= 2.0 && !han_counts(lower, at, at + number.len),
+        };
+    if word.len() < written.len() {
+        number.value = -number.value;
+    }
     // `5 million`, `150 mil`, `1.5万`.
-    while let Some(factor) = lower.get(at + number.len).and_then(|next| magnitude(next, language)) {
+    // An `m` is metres unless money is counted.
+    let is_money = currency_before(lower, at).is_some();
+    let counts = |word: &str| magnitude(word, language).filter(|_| word != "m" || is_money);
+    if let Some(factor) = number.unit.as_deref().filter(|_| is_money).and_then(counts) {
         number.value *= factor;
+        number.unit = None;
+    }
+    let mut last = 1.0;
+    while let Some(factor) = lower.get(at + number.len).and_then(|next| counts(next)) {
+        number.value *= factor;
+        last = factor;
         number.decimals = 0;
         number.len += 1;
         if number.unit.as_deref() == Some(YEAR) {
             number.unit = None;
         }
+    }
+    while language == Language::Zh && 100.0 <= last {
+        let Some((part, len)) = han_part(lower, at + number.len, last) else { break };
+        number.value += part;
+        number.len += len;
+        last = part;
     }
     Some(number)
 }
@@ -167,49 +279,11 @@ fn pulled_apart(lower: &[String], at: usize, language: Language) -> Option<(f64,
     digits.parse().ok().map(|value| (value, decimals, len))
 }
 
-/// Whether what follows four digits makes them a quantity, not a year.
+/// Whether what follows four digits makes them a count, not a year; the units of measure are looked for beside.
 fn is_measure(next: Option<&String>) -> bool {
-    const MEASURES: [&str; 36] = [
-        "km",
-        "m",
-        "cm",
-        "mm",
-        "mg",
-        "g",
-        "kg",
-        "ml",
-        "l",
-        "mah",
-        "w",
-        "kw",
-        "hz",
-        "mb",
-        "gb",
-        "miles",
-        "meters",
-        "metres",
-        "kilometers",
-        "kilometres",
-        "feet",
-        "people",
-        "users",
-        "dollars",
-        "euros",
-        "pounds",
-        "metros",
-        "quilômetros",
-        "pessoas",
-        "usuários",
-        "reais",
-        "requests",
-        "points",
-        "times",
-        "%",
-        "$",
-    ];
-    next.is_some_and(|next| {
-        MEASURES.contains(&next.as_str()) || (next.starts_with(super::word::is_han) && next != "年")
-    })
+    const COUNTED: [&str; 13] =
+        ["mah", "w", "kw", "hz", "mb", "gb", "people", "users", "pessoas", "usuários", "requests", "points", "times"];
+    next.is_some_and(|next| COUNTED.contains(&next.as_str()) || (next.starts_with(super::word::is_han) && next != "年"))
 }
 
 /// The value of digits with separators, and how many digits stand after the decimal point.
@@ -242,89 +316,14 @@ fn digits_value(digits: &str, language: Language) -> Option<(f64, u32)> {
     Some((value, u32::try_from(fraction.len()).unwrap_or(0)))
 }
 
-/// What the number counts: the sign before it, or the sign or word after it.
+/// What the number counts: the word after it.
 fn unit(lower: &[String], number: &Number, language: Language) -> Option<String> {
-    let before = number.at.checked_sub(1).and_then(|at| lower.get(at)).map(String::as_str);
-    if before.is_some_and(|before| before.ends_with(['$', '€', '£', '¥'])) {
-        return Some("$".to_owned());
-    }
     let next = lower.get(number.at + number.len)?.as_str();
     match next {
-        "%" | "percent" | "pct" => Some("%".to_owned()),
-        "por" if lower.get(number.at + number.len + 1).is_some_and(|word| word == "cento") => Some("%".to_owned()),
-        "$" | "€" | "£" | "dollars" | "euros" | "pounds" | "reais" | "dólares" | "元" | "块" => {
-            Some("$".to_owned())
-        }
         "年" if 1000.0 <= number.value && number.value < 2100.0 => Some(YEAR.to_owned()),
-        "°" => Some("°".to_owned()),
         word if word.chars().all(char::is_alphabetic) && !is_stop_word(word, language) => Some(stem(word, language)),
         "个" | "個" => lower.get(number.at + number.len + 1).cloned(),
         _ => None,
-    }
-}
-
-fn precision(lower: &[String], at: usize, language: Language) -> Precision {
-    let from = at.saturating_sub(4);
-    let before = lower[from..at].join(if language == Language::Zh { "" } else { " " });
-    let before = before.trim_end_matches(['$', '€', '£', '¥', ' ']).trim_end_matches(" r").trim_end_matches(" us");
-    let ends = |phrases: &[&str]| phrases.iter().any(|phrase| before.ends_with(phrase));
-    match language {
-        Language::En
-            if ends(&[
-                "no more than",
-                "not more than",
-                "up to",
-                "at most",
-                "maximum of",
-                "under",
-                "less than",
-                "fewer than",
-                "below",
-                "nearly",
-                "almost",
-                "within",
-            ]) =>
-        {
-            Precision::AtMost
-        }
-        Language::En if ends(&["more than", "over", "at least", "above", "exceeding", "minimum of", "upwards of"]) => {
-            Precision::AtLeast
-        }
-        Language::En if ends(&["about", "around", "approximately", "roughly", "some", "circa", "approx"]) => {
-            Precision::About
-        }
-        Language::Pt
-            if ends(&[
-                "até",
-                "no máximo",
-                "menos de",
-                "máximo de",
-                "abaixo de",
-                "quase",
-                "não mais que",
-                "não mais de",
-            ]) =>
-        {
-            Precision::AtMost
-        }
-        Language::Pt
-            if ends(&["mais de", "pelo menos", "no mínimo", "acima de", "mínimo de", "superior a", "ao menos"]) =>
-        {
-            Precision::AtLeast
-        }
-        Language::Pt
-            if ends(&["cerca de", "aproximadamente", "em torno de", "por volta de", "uns", "umas", "perto de"]) =>
-        {
-            Precision::About
-        }
-        Language::Zh if ends(&["最多", "不超过", "至多", "不到", "低于", "少于", "近", "将近", "以内"]) => {
-            Precision::AtMost
-        }
-        Language::Zh if ends(&["超过", "至少", "多于", "高于", "大于", "逾", "不少于", "最少", "达"]) => {
-            Precision::AtLeast
-        }
-        Language::Zh if ends(&["约", "大约", "大概", "左右", "約", "大約"]) => Precision::About,
-        Language::En | Language::Pt | Language::Zh => Precision::Exact,
     }
 }
 
@@ -356,6 +355,22 @@ mod tests {
             (Language::Zh, "二〇〇六年，2006年", vec![(2006.0, Some(YEAR)), (2006.0, Some(YEAR))]),
             (Language::Zh, "十本书，十分，周一，两百五十", vec![(10.0, Some("本")), (250.0, None)]),
             (Language::En, "no digits here", vec![]),
+            (Language::En, "300 m of rope", vec![(300.0, Some("m"))]),
+            (Language::En, "$300 m, €3bn and $5m", vec![(300e6, Some("$")), (3e9, Some("$")), (5e6, Some("$"))]),
+            (Language::En, "3 million", vec![(3e6, None)]),
+            (Language::En, "the second place, a second", vec![(2.0, Some("plac"))]),
+            (Language::Pt, "300 m de corda", vec![(300.0, Some("m"))]),
+            (Language::Pt, "o terceiro andar, segundo a empresa, na segunda-feira", vec![(3.0, Some("and"))]),
+            (
+                Language::Zh,
+                "15000元，一万五千元，1万5千元",
+                vec![(15e3, Some("$")), (15e3, Some("$")), (15e3, Some("$"))],
+            ),
+            (
+                Language::Zh,
+                "一万五，一百零五，一百五，二十五",
+                vec![(15e3, None), (105.0, None), (150.0, None), (25.0, None)],
+            ),
         ] {
             let expected: Vec<_> = expected.into_iter().map(|(value, unit)| (value, unit.map(str::to_owned))).collect();
             assert_eq!(read(text, language), expected, "{text:?}");

@@ -8,6 +8,9 @@ pub(super) fn patterns() -> Patterns {
         language: Language::En,
         declining: table(DECLINING, NAMES),
         empty: table(EMPTY, NAMES),
+        closing: pattern(
+            r"^(?:therefore|so|thus|hence|as such|consequently|as a result),? (?:i (?:am |'m )?(?:cannot|can not|can't|could not|couldn't|unable to|not able to) (?:provide|answer|determine|give|say|tell|help|assist)|we (?:cannot|can't|are unable to) (?:answer|determine)|(?:the|this|your) question (?:cannot|can't) be answered)\b",
+        ),
         conditional: pattern(
             r"^(?:if|when|whenever|in case|unless|should you|where|once|people who|customers who|anyone who)\b",
         ),
@@ -16,6 +19,42 @@ pub(super) fn patterns() -> Patterns {
         ),
     }
 }
+
+/// Every declining pattern needs one of these.
+pub(super) const NEEDED: &[&str] = &[
+    "not",
+    "n't",
+    "no ",
+    "no_",
+    "none",
+    "nothing",
+    "neither",
+    "never",
+    "unable",
+    "unsure",
+    "uncertain",
+    "unaware",
+    "unanswerable",
+    "unknown",
+    "insufficient",
+    "inadequate",
+    "lack",
+    "little",
+    "impossible",
+    "decline",
+    "refuse",
+    "rather",
+    "prefer",
+    "pass",
+    "outside",
+    "beyond",
+    "out of",
+    "n/a",
+    "only",
+    "dunno",
+    "don't",
+    "there",
+];
 
 const NAMES: &[(&str, &str)] = &[
     // What an answer is made from.
@@ -49,7 +88,7 @@ const DECLINING: &[&str] = &[
     r"\bi(?:<unable>) (?:\w+ly )?(?:<tell>)\b",
     r"\bwe (?:<unable>) (?:\w+ly )?(?:find|locate|answer|determine)\b(?:.* (?:information|answer|details|question|this|that|it|anything|from|in the))?",
     r"^(?:sorry,? ?)?(?:unable to|cannot|can not|can't|could not|couldn't) (?:\w+ly )?(?:answer|help|assist|find|determine|provide|say|tell|locate)\b",
-    r"\bi (?:really |simply |just |honestly |currently |also |still )?(?:do not|don't|did not|didn't) (?:actually |currently |really |yet )?(?:know|have|find|see|possess) (?:\w+ ){0,3}(?:<knowing>)\b",
+    r"\bi (?:really |simply |just |honestly |currently |also |still )?(?:do not|don't|did not|didn't) (?:actually |currently |really |yet )?(?:know|have|find|see|possess) (?:[\w'-]+ ){0,3}(?:<knowing>)\b",
     r"\bi (?:really |simply |just |honestly )?(?:do not|don't) (?:actually |really )?(?:know|have (?:the|an|that|this|a) (?:\w+ ){0,2}answer|have (?:that|this|enough|it|anything))\b",
     r"\bi (?:have|had|found|see|find|possess) (?:no|insufficient|not enough|nothing|too little) ?(?:\w+ ){0,3}(?:<knowing>|about|on|to (?:say|answer|go on))\b",
     r"\bi(?: am|'m) (?:really |simply |honestly )?(?:not (?:sure|certain|aware|familiar|qualified|authorized|authorised|designed|equipped|trained)|unsure|uncertain|unaware)\b",
@@ -58,7 +97,7 @@ const DECLINING: &[&str] = &[
     r"^(?:it|they) (?:<not>) (?:\w+ly )?(?:mention|say|specify|state|tell|answer|address|indicate|explain)\b",
     r"\b(?:not possible|impossible) to (?:determine|say|tell|answer|know|infer|establish)\b",
     // Nothing there.
-    r"\bthere (?:is|was|are|were|'s|isn't|wasn't|aren't|appears to be|seems to be) (?:no|not|not any|not enough|any|insufficient|nothing|little)\b ?(?:\w+ ){0,3}(?:<knowing>|about|on)\b.*\b(?:<source>|about|on|regarding|to (?:answer|determine|say)|available|that|whether|how|this|of)\b",
+    r"\bthere(?: is| was| are| were|'s| isn't| wasn't| aren't| appears to be| seems to be) (?:no|not|not any|not enough|any|insufficient|nothing|little)\b ?(?:\w+ ){0,3}(?:<knowing>|about|on)\b.*\b(?:<source>|about|on|regarding|to (?:answer|determine|say)|available|that|whether|how|this|of)\b",
     r"^(?:sorry,? )?(?:there is )?(?:no|not enough|insufficient) (?:\w+ ){0,3}(?:information|info|answer|mention|details|context|evidence|data|documents?|results?)\b(?: (?:\w+ ){0,3}(?:found|available|provided|given|present|on|about|regarding|to|in|for|of|that)\b.*)?$",
     r"\b(?:insufficient|not enough|lack of|lacks?|not sufficient|inadequate) (?:\w+ ){0,2}(?:information|info|context|detail|details|data|evidence) (?:\w+ ){0,4}(?:to|in|for|about|on|available|provided)\b",
     r"^(?:(?:no|nothing) (?:\w+ ){0,3}(?:was|were|could be|can be) (?:found|retrieved|located))",
@@ -71,6 +110,7 @@ const DECLINING: &[&str] = &[
     r"\b(?:<not>) (?:\w+ly )?(?:been )?(?:mentioned|specified|stated|provided|given|included|found|covered|available|discussed|described|addressed|listed|answered|explained|present|contained|disclosed|clear|part of)\b.*\b(?:in|from|by|within|at|of|on) (?:any of |any |the |this |these |those |my |our |your )?(?:\w+ ){0,3}?(?:<source>|moment|time)\b",
     r"\bnot (?:explicitly |specifically |directly )?(?:mentioned|specified|stated|provided|given|found|covered|available|discussed|described|addressed|answered) (?:\w+ ){0,2}(?:in|by|within) (?:the|this|these|any|my|our|your)? ?(?:\w+ ){0,3}?(?:<source>)\b",
     r"\b(?:cannot|can not|can't|could not|couldn't|not possible to|impossible to) (?:be )?(?:\w+ly )?(?:answered?|determined?|inferred?|found|established?|say|tell|know|derived?|deduced?|answer)\b(?:.*\b(?:<source>|provided|given|available|without|from|based|question|here)\b|$)",
+    r"^(?:the|an|any|your|this|that) (?:answer|question) (?:cannot|can not|can't|could not|couldn't) be (?:\w+ly )?(?:provided|given|answered|determined|found)\b",
     r"\b(?:is|it's|that's|this is|falls|are|lies|seems|appears to be) (?:\w+ )?(?:outside|beyond|out of|not within|not in|not part of) (?:of )?(?:the |my |our |what |this )?(?:scope|range|remit|area|knowledge|expertise|capabilit|i |domain|topics?|help cent|documentation|information|field)",
     r"^(?:sorry,? ?)?(?:that|this|it|the question|your question)?(?: is|'s)? ?(?:out of scope|outside (?:the|my) scope|unanswerable|not answerable)\b",
     r"^(?:unknown|unanswerable|n/a|no answer|not found|not available|none found|no idea|no comment|refused|\[?no answer\]?|not specified|not mentioned|not stated|not provided|don't know|do not know|dunno)$",
@@ -80,11 +120,11 @@ const DECLINING: &[&str] = &[
 ];
 
 const EMPTY: &[&str] = &[
-    r"^(?:i(?: am|'m)? )?(?:so |very |really |truly |deeply )?(?:sorry|apologi[sz]e|my apologies|apologies|unfortunately|regrettably|i regret|i'm afraid|i am afraid|thank you|thanks|hello|hi|dear|hey|good (?:morning|day|afternoon)|great question|good question)\b(?:[^.]{0,40})$",
+    r"^(?:(?:i|we)(?: am|'m| are|'re)? )?(?:so |very |really |truly |deeply )?(?:sorry|apologi[sz]e|my apologies|apologies|unfortunately|regrettably|i regret|i'm afraid|i am afraid|thank you|thanks|hello|hi|dear|hey|good (?:morning|day|afternoon)|great question|good question)\b(?:[^.]{0,40})$",
     r"^(?:please|kindly|feel free|you (?:can|may|could|might|should|will need|would need)(?: \w+)? (?:want|wish|try|contact|check|consult|ask|reach|refer|visit|find|look|call|email|e-mail|write|search|need|get|speak|provide)|try |contact |consult |check |for (?:more|further|help|assistance|details|that|this)|i(?:'d| would)? (?:recommend|suggest|advise|encourage)|it (?:may|might|would) be (?:best|better|helpful|worth)|perhaps |maybe |our (?:support|team|staff)|the (?:support|customer|service) (?:team|staff|desk)|a (?:doctor|lawyer|professional|colleague|human))",
     r"^(?:if|should) (?:you|there|this|that)\b.*\b(?:let me know|please|happy to|glad to|contact|reach|ask|share|provide|check|help|i can|i'll|feel free|support)\b",
     r"\b(?:let me know|happy to help|glad to help|glad to assist|happy to assist|be able to help|i can (?:look|try|help|assist)|is there anything else|anything else i can)\b",
-    r"^(?:instead |rather )?(?:it|they|this|these|those|(?:the|my|our|this|these|those|all) (?:\w+ ){0,3}?(?:<source>)|what (?:i|we) (?:found|have))(?: \w+){0,3}? (?:only |mainly |primarily |mostly |just |instead |do |does |simply )?(?:discuss(?:es)?|mentions?|talks? about|focus(?:es)?|covers?|describes?|deals? with|concerns?|is about|are about|relates? to|refers? to|addresses|provides? (?:information|details)|contains? (?:information|details)|goes? only|stops? at|include(?:s)? (?:information|details))\b",
+    r"^(?:instead |rather )?(?:it|they|this|these|those|(?:the|my|our|this|these|those|all) (?:\w+ ){0,3}?(?:<source>)|what (?:i|we) (?:found|have))(?: \w+){0,3}? (?:only |seem to |seems to |appear to |appears to |are (?:mostly |mainly |all |only )?|mainly |primarily |mostly |just |instead |do |does |simply )?(?:discuss(?:es)?|mentions?|talks? about|focus(?:es)?|covers?|describes?|deals? with|concerns?|is about|are about|(?:be )?about|(?:be )?(?:related|unrelated|irrelevant)|lists?|outlines?|relates? to|refers? to|addresses|provides? (?:information|details)|contains? (?:information|details)|goes? only|stops? at|include(?:s)? (?:information|details))\b",
     r"^(?:you (?:asked|are asking|'re asking|want)|you're asking|the question|your question|this question|the user|i (?:have |'ve )?(?:checked|searched|looked|reviewed|read|went))\b",
     r"^(?:regarding|as for|about your|based on|according to|after (?:checking|searching|looking|reviewing)) [^,]*$",
     r"^(?:as an ai|as a language model|as an assistant|i(?:'m| am) (?:an?|the|here|only|just|designed|happy|glad|still|limited)|my (?:knowledge|training|role|purpose|job|task|information)|i (?:only|answer|can only|specialis|specializ|was made))\b",

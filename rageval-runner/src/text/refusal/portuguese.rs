@@ -8,12 +8,40 @@ pub(super) fn patterns() -> Patterns {
         language: Language::Pt,
         declining: table(DECLINING, NAMES),
         empty: table(EMPTY, NAMES),
+        closing: pattern(
+            r"^(?:portanto|assim|logo|por isso|dessa forma|desse modo|sendo assim),? (?:eu )?não (?:posso|consigo|é possível|sou capaz de) (?:responder|fornecer|dar uma resposta|determinar|dizer|informar)\b",
+        ),
         conditional: pattern(r"^(?:se|caso|quando|sempre que|a menos que|quem|clientes que|pessoas que|onde)\b"),
         joint: pattern(
-            r",? (?:mas|porém|contudo|no entanto|todavia|entretanto|embora)[, ]|; |, (?:portanto|então|por isso|pois|logo|e) (?:eu|não|nós)? ?|(?:^|, )(?:no entanto|porém|contudo|entretanto),? | - ",
+            r",? (?:mas|porém|contudo|no entanto|todavia|entretanto|embora)[, ]|; |, (?:portanto|então|por isso|pois|logo|e) (?:(?:eu|nós) )?|(?:^|, )(?:no entanto|porém|contudo|entretanto),? | - ",
         ),
     }
 }
+
+/// Every declining pattern needs one of these.
+pub(super) const NEEDED: &[&str] = &[
+    "não",
+    "nenhum",
+    "nada",
+    "nem",
+    "incapaz",
+    "impossível",
+    "desconhe",
+    "ignoro",
+    "sem ",
+    "insuficiente",
+    "falta",
+    "fora",
+    "além",
+    "ao meu",
+    "foge",
+    "só ",
+    "apenas",
+    "somente",
+    "prefiro",
+    "recusar",
+    "n/a",
+];
 
 const NAMES: &[(&str, &str)] = &[
     (
@@ -62,6 +90,7 @@ const EMPTY: &[&str] = &[
     r"^(?:se|caso)\b.*\b(?:ajudar|posso|por favor|avise|entre em contato|contato|ficarei|estou|terei|informe|envie|pergunte|fale|suporte|disposição)\b",
     r"\b(?:fico à disposição|estou à disposição|posso ajudar (?:com|em)|ficarei feliz|terei prazer|mais alguma coisa|em que mais)\b",
     r"^(?:ele|ela|eles|elas|o|a|os|as|este|esta|estes|esse|essa|esses|apenas|só|eles só)\b(?: \w+){0,4}? (?:apenas |só |somente |se )?(?:falam?|tratam?|mencionam?|abordam?|descrevem?|referem-se|refere-se|referem|cobrem|cobre|discutem?|focam?|é sobre|são sobre|diz respeito|dizem respeito|contêm informações|limitam-se)\b",
+    r"^(?:os?|as?|est[ea]s?|ess[ea]s?) (?:\w+ ){0,2}?(?:<source>)(?: \w+){0,4}? (?:apresentam?|listam?|trazem|traz|incluem?|parecem? (?:tratar|falar))\b",
     r"^(?:você (?:perguntou|quer saber|está perguntando)|a (?:sua )?pergunta|sua pergunta|consultei|procurei|pesquisei|verifiquei|li)\b",
     r"^(?:sobre|quanto a|com base|de acordo com|segundo) [^,]*$",
     r"^(?:como (?:um |uma )?(?:ia|modelo de linguagem|inteligência artificial|assistente)|sou (?:um|uma|apenas|só)|meu (?:conhecimento|papel|escopo|treinamento)|minha (?:base|função|tarefa)|respondo (?:apenas|só|somente)|só respondo|eu só)\b",

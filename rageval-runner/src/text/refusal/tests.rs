@@ -218,6 +218,47 @@ fn chinese_refusals_are_told_from_answers() {
 }
 
 #[test]
+fn refusals_at_the_end_and_around_descriptions_of_the_sources_are_told() {
+    check(
+        Language::En,
+        &[
+            "The film was shot in Rome. Therefore, I cannot provide an answer.",
+            "The passages give the year 1999. So I can't answer this question. Please contact support.",
+            "I don't have real-time data, so I cannot provide the score.",
+            "We are sorry but the answer cannot be provided from what we have.",
+            "There's nothing about this in the docs.",
+            "I couldn't find the answer. The search results are about refunds. The documents list shipping fees.",
+            "The context appears to be about cats. It does not mention the price.",
+        ],
+        &[
+            "Therefore, we cannot provide refunds for gift cards.",
+            "So I can't say the exact figure, but the bridge is about 13 km long.",
+            "Refunds cannot be provided without a receipt.",
+            "The search results are about refunds.",
+            "There's a fee on this plan.",
+        ],
+    );
+    check(
+        Language::Pt,
+        &[
+            "O filme foi rodado em Roma. Portanto, não posso responder à pergunta.",
+            "Não encontrei a resposta. Os documentos listam taxas de envio.",
+            "Não tenho dados em tempo real, portanto não consigo informar o placar.",
+        ],
+        &["Portanto, não é possível devolver o produto.", "Os documentos listam taxas de envio."],
+    );
+    check(
+        Language::Zh,
+        &[
+            "不好意思，这个问题我答不上来。",
+            "影片在罗马拍摄。因此，我无法回答这个问题。",
+            "没有找到答案。搜索结果主要介绍退款。",
+        ],
+        &["因此，定制商品无法退货。", "考生答不上来时可以跳过该题。", "搜索结果主要介绍退款。"],
+    );
+}
+
+#[test]
 fn hostile_text_is_no_refusal_and_takes_bounded_time() {
     for text in [
         "x".repeat(2_000_000),

@@ -80,6 +80,42 @@ fn chinese_sentences() {
 }
 
 #[test]
+fn initials_titles_and_short_words_end_nothing() {
+    check(
+        Language::En,
+        &[
+            "It was built by J. Presper Eckert and Henry A. Walsh. |It ran.",
+            "The judges were George C. Walker, J. A. Smith and P. Jones. |They agreed.",
+            "He cited Griswold v. Connecticut. |It held.",
+            "The painter (d. 1560) and the poet (c. 1480) met. |Then they left.",
+            "It holds five (max. Ten) boxes (lit. \"Kisten\") each. |See p. XX for more.",
+            "It is vitamin C. |Then more.",
+            "(No. |He left.)",
+        ],
+    );
+    check(
+        Language::Pt,
+        &[
+            "Foi feito por J. Presper Eckert e Henry A. Walsh. |Funcionou.",
+            "O pintor (m. 1560) e o poeta (c. 1480) viveram ali. |Morreram.",
+            "Cabem cinco (máx. 10) caixas. |Veja a p. XX do livro.",
+        ],
+    );
+    check(
+        Language::Zh,
+        &[
+            "由J. Presper Eckert设计。|它运行了。",
+            "作者是Henry A. Walsh和乔治·C. 沃克。|他们来了。",
+            "他唱了《你好吗？》这首歌。|大家鼓掌。",
+            "《你好。再见！》是一部电影。|很好。",
+            "美国艺电（Electronic Arts Inc.）是一家公司。|它很大。",
+            "画家（d. 1560）住在这里。|他走了。",
+            "占六一．五。|好。",
+        ],
+    );
+}
+
+#[test]
 fn lists_and_lines() {
     check(
         Language::En,
@@ -107,7 +143,10 @@ fn statements_are_trimmed_and_say_something() {
 
 #[test]
 fn hostile_text_takes_bounded_time() {
-    for piece in ["a. ", ".", "。", "\n", "1.", "Dr. ", "?\"", "…", "… A", "“", "- ", "x", "\u{202E}", "a,\n"] {
+    for piece in [
+        "a. ", ".", "。", "\n", "1.", "Dr. ", "?\"", "…", "… A", "“", "《。", "（d. ", "A. ", "- ", "x", "\u{202E}",
+        "a,\n",
+    ] {
         let text = piece.repeat(400_000 / piece.len());
         let begun = std::time::Instant::now();
         assert_eq!(sentences(&text, Language::En).concat(), text);
