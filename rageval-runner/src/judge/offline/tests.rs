@@ -392,5 +392,6 @@ fn hostile_input_is_answered_whole_and_in_bounded_time() {
             assert_eq!(value(&none)["sentences"], serde_json::json!([]));
         }
     }
-    assert!(begun.elapsed().as_secs() < 60, "took {:?}", begun.elapsed());
+    // Seconds on a free machine; the bound is for what grows with the square of its length, and that takes hours.
+    assert!(begun.elapsed().as_secs() < 300, "took {:?}", begun.elapsed());
 }
