@@ -6,13 +6,13 @@ use serde_json::Value;
 
 use super::{
     Input, Kind, Metric, Params, Step, asking,
-    context_recall::{first_reference, missing_reference},
+    context_recall::{missing_reference, reference_and_contexts},
     material::Readable,
     numbered::entries,
     scoring::{push_claim, share_of_claims, supported},
 };
 use crate::{
-    model::{Claim, Detail, GoldenCase, JudgeRequest, Outcome, Transcript, UnitInterval, Verdict},
+    model::{Claim, GoldenCase, JudgeRequest, Outcome, Transcript, Verdict},
     text,
 };
 
@@ -46,18 +46,10 @@ impl Metric for ContextEntityRecall {
     }
 
     fn step(&self, input: &Input<'_>, transcript: &Transcript) -> Step {
-        if let Some(why) = self.not_applicable(input.case, input.params) {
-            return Step::Done(Outcome::not_applicable(why));
-        }
-        let sentences = match first_reference(input) {
-            Ok(sentences) => sentences,
-            Err(fault) => return Step::Done(Outcome::Unmeasured { fault }),
+        let (sentences, contexts) = match reference_and_contexts(input) {
+            Ok(both) => both,
+            Err(outcome) => return Step::Done(*outcome),
         };
-        let contexts = Readable::of(input.sample);
-        if contexts.is_empty() {
-            let note = Some("no contexts".to_owned());
-            return Step::Done(Outcome::scored_with(UnitInterval::ZERO, Detail { note, ..Detail::default() }));
-        }
         let request = JudgeRequest::new("context_entity_recall.entities", input.language())
             .numbered("sentences", sentences.iter())
             .numbered("contexts", contexts.texts());

@@ -41,18 +41,10 @@ impl Metric for ContextRecall {
     }
 
     fn step(&self, input: &Input<'_>, transcript: &Transcript) -> Step {
-        if let Some(why) = self.not_applicable(input.case, input.params) {
-            return Step::Done(Outcome::not_applicable(why));
-        }
-        let sentences = match first_reference(input) {
-            Ok(sentences) => sentences,
-            Err(fault) => return Step::Done(Outcome::Unmeasured { fault }),
+        let (sentences, contexts) = match reference_and_contexts(input) {
+            Ok(both) => both,
+            Err(outcome) => return Step::Done(*outcome),
         };
-        let contexts = Readable::of(input.sample);
-        if contexts.is_empty() {
-            let note = Some("no contexts".to_owned());
-            return Step::Done(Outcome::scored_with(UnitInterval::ZERO, Detail { note, ..Detail::default() }));
-        }
         let request = JudgeRequest::new("context_recall.attributions", input.language())
             .text("query", &input.case.query)
             .numbered("sentences", sentences.iter())
@@ -73,6 +65,21 @@ pub(super) fn missing_reference(case: &GoldenCase) -> Option<String> {
         Expectation::Answer if case.references.is_empty() => Some("the case has no reference answer".to_owned()),
         Expectation::Answer => None,
     }
+}
+
+/// The reference's sentences and the contexts to find them in, or the outcome where there is nothing to ask: not applicable without
+/// a reference, unmeasured when it states nothing, 0 without contexts.
+pub(super) fn reference_and_contexts<'a>(input: &Input<'a>) -> Result<(Vec<String>, Readable<'a>), Box<Outcome>> {
+    if let Some(why) = missing_reference(input.case) {
+        return Err(Box::new(Outcome::not_applicable(why)));
+    }
+    let sentences = first_reference(input).map_err(|fault| Box::new(Outcome::Unmeasured { fault }))?;
+    let contexts = Readable::of(input.sample);
+    if contexts.is_empty() {
+        let note = Some("no contexts".to_owned());
+        return Err(Box::new(Outcome::scored_with(UnitInterval::ZERO, Detail { note, ..Detail::default() })));
+    }
+    Ok((sentences, contexts))
 }
 
 /// The sentences of the case's first reference; a fault of the case when it states nothing.

@@ -15,13 +15,10 @@ mod listing;
 mod processes;
 mod setup;
 mod snapshots;
+#[path = "../support/trials.rs"]
+mod trials;
 
 use std::process::ExitCode;
-
-use libtest_mimic::{Arguments, Failed, Trial};
-
-/// A test: it panics when it fails.
-type Test = (&'static str, fn());
 
 fn main() -> ExitCode {
     if let Some(switch) = std::env::var_os(fixture::SWITCH) {
@@ -36,7 +33,7 @@ fn main() -> ExitCode {
             Some(_) | None => suite.system(fixture::answer).run(),
         };
     }
-    let groups: [(&str, &[Test]); 8] = [
+    let groups: [(&str, &[trials::Test]); 8] = [
         ("baselines", baselines::TESTS),
         ("containment", containment::TESTS),
         ("decisions", decisions::TESTS),
@@ -46,25 +43,13 @@ fn main() -> ExitCode {
         ("setup", setup::TESTS),
         ("snapshots", snapshots::TESTS),
     ];
-    let trials = groups.into_iter().flat_map(|(group, tests)| {
-        tests.iter().map(move |(name, test)| {
-            Trial::test(format!("{group}::{name}"), move || {
-                std::panic::catch_unwind(test).map_err(|panic| {
-                    let said = panic.downcast_ref::<String>().map(String::as_str);
-                    Failed::from(
-                        said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("panicked").to_owned(),
-                    )
-                })
-            })
-        })
-    });
-    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
+    trials::run(&groups)
 }
 
 /// Names each function of a list after itself.
 macro_rules! tests {
     ($($name:ident),+ $(,)?) => {
-        pub(crate) const TESTS: &[crate::Test] = &[$((stringify!($name), $name)),+];
+        pub(crate) const TESTS: &[crate::trials::Test] = &[$((stringify!($name), $name)),+];
     };
 }
 pub(crate) use tests;

@@ -11,11 +11,12 @@ mod programs;
 mod secrets;
 mod stub;
 mod transport;
+#[path = "../support/trials.rs"]
+mod trials;
 mod wire;
 
 use std::{process::ExitCode, sync::Arc, time::Duration};
 
-use libtest_mimic::{Arguments, Failed, Trial};
 use rageval_runner::{
     judge::{
         self, Judge,
@@ -24,15 +25,13 @@ use rageval_runner::{
     model::{CaseId, Ending, JudgeRequest, Language, Reply},
 };
 use serde_json::Value;
+use trials::Test;
 
 /// Makes this binary a gate.
 const GATE: &str = "RAGEVAL_GATE";
 
 /// The key that no text may hold.
 const KEY: &str = "sk-planted-7Q2x9\"w";
-
-/// A test: it panics when it fails.
-type Test = (&'static str, fn());
 
 fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some("fake-judge") {
@@ -50,19 +49,7 @@ fn main() -> ExitCode {
         ("transport", transport::TESTS),
         ("wire", wire::TESTS),
     ];
-    let trials = groups.into_iter().flat_map(|(group, tests)| {
-        tests.iter().map(move |(name, test)| {
-            Trial::test(format!("{group}::{name}"), move || {
-                std::panic::catch_unwind(test).map_err(|panic| {
-                    let said = panic.downcast_ref::<String>().map(String::as_str);
-                    Failed::from(
-                        said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("panicked").to_owned(),
-                    )
-                })
-            })
-        })
-    });
-    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
+    trials::run(&groups)
 }
 
 /// A model that asks for the planted key.
