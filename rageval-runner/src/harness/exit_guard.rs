@@ -5,10 +5,12 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether the trials are running.
+/// Whether the run is still to be decided.
 static RAISED: AtomicBool = AtomicBool::new(false);
 
-/// While raised, an end of the process from inside is an end with 101.
+/// While raised, an end of the process is an end with 101, whoever ends it.
+///
+/// Raised before the first line of user code runs, and lowered once the run is decided and written.
 pub(super) struct ExitGuard;
 
 impl ExitGuard {
@@ -21,7 +23,7 @@ impl ExitGuard {
         Self
     }
 
-    /// The trials have ended in good order.
+    /// The run is decided and written; the process ends next.
     pub(super) fn lower(self) {
         RAISED.store(false, Ordering::SeqCst);
     }
@@ -33,7 +35,7 @@ fn at_exit() {
     extern "C" fn ended() {
         if RAISED.load(Ordering::SeqCst) {
             eprintln!(
-                "Error: the process was ended from inside, as by `std::process::exit`, before the gate was decided; \
+                "Error: the process was ended from inside, as by `std::process::exit`, before the run was decided and written; \
                  the system under test must return its errors"
             );
             // SAFETY: `_exit` only ends the process; nothing runs after it.

@@ -79,6 +79,7 @@ pub(super) fn run(
     };
     let roles = roles(&session);
     let trials: Vec<Trial> = roles.iter().map(|(name, role)| trial(&session, name, *role)).collect();
+    let mut guard = None;
     if !flags.libtest.list {
         if let Err(problem) = match_exact(&session, flags, &trials) {
             eprintln!("Error: {problem}");
@@ -90,19 +91,17 @@ pub(super) fn run(
             .filter(|(trial, _)| !flags.libtest.is_filtered_out(trial) && !flags.libtest.is_ignored(trial))
             .map(|(_, (_, role))| *role)
             .collect();
+        // From here on user code runs in this process, and may end it.
+        guard = Some(ExitGuard::raise());
         session.prefetch(&needs(&session, &selected));
     }
-    // From here on user code runs in this process, and may end it.
-    let guard = ExitGuard::raise();
     let conclusion = libtest_mimic::run(&flags.libtest, trials);
-    guard.lower();
-    if flags.libtest.list {
-        return conclusion.exit_code();
-    }
+    let Some(guard) = guard else { return conclusion.exit_code() };
     let written = verdict::finish(&session);
     if let Err(error) = &written {
         eprintln!("Error: the run file cannot be written: {error}");
     }
+    guard.lower();
     if conclusion.has_failed() || written.is_err() { ExitCode::from(RED) } else { conclusion.exit_code() }
 }
 
