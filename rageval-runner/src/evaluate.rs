@@ -3,22 +3,25 @@
 //! User code never runs on the runtime's own threads: each call of the system sits on a blocking thread of its own, so that a
 //! system that blocks, spins or panics costs its own case and no other. Whatever happens, a case ends as a [`Record`].
 
+mod judging;
+
 use std::{
     collections::BTreeMap,
-    panic::AssertUnwindSafe,
     sync::Arc,
     time::{Duration, Instant},
 };
 
+pub use judging::{Judging, Replies};
+
 use crate::{
-    contain::{self, contained},
+    contain::contained,
     gate::rule::Rules,
-    judge::{self, Judge},
     metric::{Input, Metric, Params, Step, finish},
     model::{
-        Ending, Exchange, GoldenCase, MetricKey, Outcome, Record, Reply, Request, Sample, Taken, Transcript, Unmeasured,
+        Exchange, GoldenCase, JudgeRequest, MetricKey, Outcome, Record, Reply, Request, Sample, Taken, Transcript,
+        Unmeasured,
     },
-    store::{minute::MinuteLimit, slots::Limit},
+    store::slots::Limit,
     system::{Asked, Latency, Question, RagSystem, cause},
     text,
 };
@@ -34,7 +37,7 @@ pub struct Evaluation {
     /// The system under test.
     pub system: Arc<dyn RagSystem>,
     /// The judge.
-    pub judge: Arc<dyn Judge>,
+    pub judging: Judging,
     /// The metrics that rules may name.
     pub metrics: Vec<&'static dyn Metric>,
     /// The rules, for the metrics to compute and their parameters.
@@ -43,13 +46,6 @@ pub struct Evaluation {
     pub system_timeout: Duration,
     /// How many calls of the system may be under way.
     pub system_limit: Limit,
-    /// How long one call of the judge may take.
-    pub judge_timeout: Duration,
-    /// How many calls of the judge may be under way.
-    pub judge_limit: Limit,
-    /// What the judge may be asked in a minute over all processes of the run; `None` where nothing limits it or this process is alone,
-    /// since a judge keeps its own limits within a process.
-    pub judge_minute: Option<MinuteLimit>,
 }
 
 /// One metric of one case, on its way to an outcome.
@@ -57,6 +53,8 @@ struct Pending<'a> {
     metric: &'static dyn Metric,
     key: &'a MetricKey,
     params: Params,
+    /// What it asked last.
+    asked: Vec<JudgeRequest>,
 }
 
 impl Evaluation {
@@ -85,7 +83,7 @@ impl Evaluation {
                 (Ok(None), Taken::Failed(fault)) => {
                     outcomes.insert(key.clone(), Outcome::Unmeasured { fault: fault.clone() });
                 }
-                (Ok(None), Taken::Sample(_)) => pending.push(Pending { metric, key, params }),
+                (Ok(None), Taken::Sample(_)) => pending.push(Pending { metric, key, params, asked: Vec::new() }),
             }
         }
         let mut transcript = Transcript::default();
@@ -144,16 +142,23 @@ impl Evaluation {
         for _ in 0..MAX_ROUNDS {
             let mut asked: Vec<Request> = Vec::new();
             let mut waiting = Vec::new();
-            for one in pending {
+            for mut one in pending {
                 let input = Input { case, sample, key: one.key, params: &one.params };
                 match contained(|| one.metric.step(&input, transcript)) {
                     Err(panic) => {
                         outcomes.insert(one.key.clone(), panicked(&panic));
                     }
                     Ok(Step::Done(outcome)) => {
+                        if matches!(outcome, Outcome::Unmeasured { .. }) {
+                            self.judging.forget(&one.asked);
+                        }
                         outcomes.insert(one.key.clone(), finish(one.metric, &one.params, outcome));
                     }
                     Ok(Step::Ask(requests)) => {
+                        let of_judge = |request: &Request| match request {
+                            Request::Judge(request) => request.clone(),
+                        };
+                        one.asked = requests.iter().map(of_judge).collect();
                         for request in requests {
                             if transcript.reply_to(&request).is_none() && !asked.contains(&request) {
                                 asked.push(request);
@@ -180,32 +185,9 @@ impl Evaluation {
         }
     }
 
-    /// One request, within the judge's limits.
     async fn ask(&self, case: &GoldenCase, request: &Request) -> Reply {
-        let Request::Judge(request) = request;
-        let _permit = match self.judge_limit.acquire().await {
-            Ok(permit) => permit,
-            Err(error) => return Reply::Failed { ending: Ending::Provider, why: error.to_string() },
-        };
-        // The limits a minute are waited for before the request's own time begins.
-        if let Some(minute) = &self.judge_minute
-            && let Err(error) = minute.admit(judge::estimated_tokens(request)).await
-        {
-            let why = format!("the limits a minute cannot be kept: {error}");
-            return Reply::Failed { ending: Ending::Provider, why };
-        }
-        self.judge.admit(request).await;
-        let call = AssertUnwindSafe(self.judge.ask(&case.id, request));
-        match tokio::time::timeout(self.judge_timeout, futures_util::FutureExt::catch_unwind(call)).await {
-            Err(_) => {
-                let why = format!("no reply within {}", seconds(self.judge_timeout));
-                Reply::Failed { ending: Ending::TimeOut, why }
-            }
-            Ok(Err(panic)) => Reply::Failed {
-                ending: Ending::Provider,
-                why: format!("the judge panicked: {}", contain::said(panic.as_ref())),
-            },
-            Ok(Ok(reply)) => reply,
+        match request {
+            Request::Judge(request) => self.judging.ask(&case.id, request).await,
         }
     }
 }

@@ -15,6 +15,8 @@ pub(super) struct Context {
     pub(super) nextest_run: Option<String>,
     /// `RAGEVAL_SHARD`: this run holds a part of the cases, and gates are decided later.
     pub(super) shard: Option<String>,
+    /// `RAGEVAL_JUDGE_MODE`: how stored replies are used, whatever the policy says.
+    pub(super) judge_mode: Option<String>,
     /// `RAGEVAL_RUNS`: the folder of run folders, in place of `target/rageval/runs`.
     pub(super) runs: Option<PathBuf>,
     /// `CARGO_MANIFEST_DIR` at run time, which a moved build or an archive sets anew.
@@ -39,6 +41,7 @@ impl Context {
             ci: on("CI"),
             nextest_run: text("NEXTEST").and_then(|_| text("NEXTEST_RUN_ID")),
             shard: text("RAGEVAL_SHARD"),
+            judge_mode: text("RAGEVAL_JUDGE_MODE"),
             runs: path("RAGEVAL_RUNS"),
             manifest_dir: path("CARGO_MANIFEST_DIR"),
             insta_update: text("INSTA_UPDATE"),

@@ -85,7 +85,8 @@ impl Session {
             let system = setup::open_system(&self.files, self.function.clone())?;
             let shared = matches!(self.records, Shared::Folder(_)).then_some(&self.folder);
             let judge = Arc::clone(&self.judge);
-            Ok(Arc::new(setup::evaluation(&self.files, system, judge, self.metrics.clone(), shared)))
+            let mode = setup::reply_mode(&self.context, &self.files.policy)?;
+            Ok(Arc::new(setup::evaluation(&self.files, system, judge, self.metrics.clone(), mode, shared)))
         };
         self.evaluation.get_or_init(open).clone()
     }

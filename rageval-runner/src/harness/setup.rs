@@ -7,12 +7,16 @@ use std::{
 
 use super::{context::Context, flags::Flags, suite::Location};
 use crate::{
-    evaluate::Evaluation,
-    judge::{self, Judge, spec::Minute},
+    evaluate::{Evaluation, Judging, Replies},
+    judge::{
+        self, Judge,
+        key::ReplyKeys,
+        spec::{Minute, ReplyMode},
+    },
     load::{self, Diagnostics, Policy},
     metric::Metric,
     model::{GoldenSet, run::Baseline},
-    store::{self, runs::RunFolder, slots::Limit},
+    store::{self, replies::ReplyStore, runs::RunFolder, slots::Limit},
     system::{self, RagSystem, spec::SystemKind},
 };
 
@@ -136,6 +140,15 @@ pub(super) fn open_gates(context: &Context, root: &Path) -> Vec<Problem> {
     ))]
 }
 
+/// How stored replies are used: as the policy says, unless `RAGEVAL_JUDGE_MODE` does.
+pub(super) fn reply_mode(context: &Context, policy: &Policy) -> Result<ReplyMode, Problem> {
+    let Some(word) = context.judge_mode.as_deref() else { return Ok(policy.judge.mode) };
+    ReplyMode::ALL.into_iter().find(|mode| mode.as_str() == word).ok_or_else(|| {
+        let modes = ReplyMode::ALL.map(|mode| format!("`{}`", mode.as_str())).join(", ");
+        Problem::everything(format!("RAGEVAL_JUDGE_MODE says `{word}`; it is one of {modes}, or unset"))
+    })
+}
+
 /// A shard that is declared in another form than `k/n`: gates would be deferred by a slip of the hand.
 pub(super) fn shard(context: &Context) -> Option<Problem> {
     let shard = context.shard.as_deref()?;
@@ -203,6 +216,7 @@ pub(super) fn evaluation(
     system: Arc<dyn RagSystem>,
     judge: Arc<dyn Judge>,
     metrics: Vec<&'static dyn Metric>,
+    mode: ReplyMode,
     shared: Option<&RunFolder>,
 ) -> Evaluation {
     let policy = &files.policy;
@@ -212,16 +226,22 @@ pub(super) fn evaluation(
     };
     Evaluation {
         system,
-        judge,
+        judging: Judging {
+            judge,
+            timeout: policy.judge.timeout,
+            limit: limit("judge", policy.judge.max_in_flight),
+            minute: shared.and_then(|folder| {
+                let Minute { requests, tokens } = policy.judge.minute();
+                folder.minute("judge", requests, tokens)
+            }),
+            replies: ReplyKeys::of(&policy.judge).map(|keys| {
+                let store = ReplyStore::new(&policy.root, policy.judge.replies.as_deref());
+                Replies::new(store, keys, mode)
+            }),
+        },
         metrics,
         rules: policy.rules.clone(),
         system_timeout: policy.system.timeout,
         system_limit: limit("system", policy.system.max_in_flight),
-        judge_timeout: policy.judge.timeout,
-        judge_limit: limit("judge", policy.judge.max_in_flight),
-        judge_minute: shared.and_then(|folder| {
-            let Minute { requests, tokens } = policy.judge.minute();
-            folder.minute("judge", requests, tokens)
-        }),
     }
 }

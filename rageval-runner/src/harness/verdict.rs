@@ -213,7 +213,7 @@ fn notices(session: &Session) -> Vec<String> {
     }
     if let Some(Ok(evaluation)) = session.evaluation.get() {
         notices.extend(evaluation.system.notices(&session.files.set));
-        notices.extend(evaluation.judge.notices());
+        notices.extend(evaluation.judging.notices());
     }
     notices
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 
 use super::{
-    Judge, fingerprint,
+    Judge, Judged, Spent, estimated_tokens, fingerprint,
     prompt::{self, Prompt},
     reply,
     transport::Failed,
@@ -100,12 +100,15 @@ impl Judge for CommandJudge {
         false
     }
 
-    fn ask<'a>(&'a self, case: &'a CaseId, request: &'a JudgeRequest) -> BoxFuture<'a, Reply> {
+    fn ask<'a>(&'a self, case: &'a CaseId, request: &'a JudgeRequest) -> BoxFuture<'a, Judged> {
         Box::pin(async move {
-            match self.reply(case, request).await {
+            let reply = match self.reply(case, request).await {
                 Ok(value) => Reply::Value { value },
                 Err(failed) => failed.into(),
-            }
+            };
+            // A program says nothing of tokens.
+            let spent = Spent { requests: 1, input_tokens: estimated_tokens(request), output_tokens: 0 };
+            Judged { reply, spent }
         })
     }
 

@@ -2,6 +2,7 @@
 
 pub mod command;
 mod hosted;
+pub mod key;
 pub mod offline;
 pub mod prompt;
 pub mod reply;
@@ -23,6 +24,48 @@ use crate::{
 /// Tokens of a prompt beside its data, and of a reply, for the estimate that is corrected once a reply says what it used.
 const TOKENS_BESIDE_DATA: u64 = 900;
 
+/// What asking took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Requests that were sent, those that were sent again included.
+    pub requests: u64,
+    /// Tokens read by the model, as the replies say; estimated where they don't.
+    pub input_tokens: u64,
+    /// Tokens written by the model, as the replies say.
+    pub output_tokens: u64,
+}
+
+impl Spent {
+    /// Read and written tokens.
+    pub fn tokens(self) -> u64 {
+        self.input_tokens + self.output_tokens
+    }
+}
+
+impl std::ops::AddAssign for Spent {
+    fn add_assign(&mut self, more: Self) {
+        self.requests += more.requests;
+        self.input_tokens += more.input_tokens;
+        self.output_tokens += more.output_tokens;
+    }
+}
+
+/// A reply, and what it took.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    /// The reply.
+    pub reply: Reply,
+    /// What asking took.
+    pub spent: Spent,
+}
+
+impl From<Reply> for Judged {
+    /// A reply that took nothing.
+    fn from(reply: Reply) -> Self {
+        Self { reply, spent: Spent::default() }
+    }
+}
+
 /// Whatever answers a judging request.
 pub trait Judge: Send + Sync {
     /// Who it is: part of every baseline, so that scores of two judges are never compared.
@@ -38,7 +81,12 @@ pub trait Judge: Send + Sync {
     }
 
     /// Answers one request of one case. Never an `Err`: a failure is a reply that says how it ended.
-    fn ask<'a>(&'a self, case: &'a CaseId, request: &'a JudgeRequest) -> BoxFuture<'a, Reply>;
+    fn ask<'a>(&'a self, case: &'a CaseId, request: &'a JudgeRequest) -> BoxFuture<'a, Judged>;
+
+    /// Why nothing can be asked although nothing is wrong with a request: the variable that should hold the key is unset or empty.
+    fn missing_key(&self) -> Option<&str> {
+        None
+    }
 
     /// What changes no outcome and somebody should know, one line each: requests that were sent again, parameters that were refused.
     /// To be asked once all cases are done.

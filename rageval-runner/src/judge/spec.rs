@@ -30,6 +30,10 @@ pub struct JudgeSpec {
     pub timeout: Duration,
     /// Requests asked at once; at least 1.
     pub max_in_flight: usize,
+    /// How stored replies are used; of no effect on a judge that is code.
+    pub mode: ReplyMode,
+    /// The folder of stored replies, absolute; `None`: the usual one.
+    pub replies: Option<PathBuf>,
     /// Where the `judge` key stands; the first line of the policy where it is missing.
     pub place: Place,
 }
@@ -42,6 +46,8 @@ impl JudgeSpec {
             name: None,
             timeout: DEFAULT_TIMEOUT,
             max_in_flight: DEFAULT_MAX_IN_FLIGHT,
+            mode: ReplyMode::Cached,
+            replies: None,
             place: Place::default(),
         }
     }
@@ -70,6 +76,31 @@ impl JudgeSpec {
             JudgeProvider::Offline | JudgeProvider::Scripted { .. } | JudgeProvider::Command { .. } => {
                 self.provider.as_str().to_owned()
             }
+        }
+    }
+}
+
+/// How stored replies are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplyMode {
+    /// Every request is asked, and its reply stored in place of an older one.
+    Live,
+    /// What is stored is used, the rest asked and stored.
+    Cached,
+    /// What is stored is used, and nothing asked: what is not there is unmeasured. Needs no key.
+    Replay,
+}
+
+impl ReplyMode {
+    /// Every mode.
+    pub const ALL: [Self; 3] = [Self::Live, Self::Cached, Self::Replay];
+
+    /// The word after `mode:` and in `RAGEVAL_JUDGE_MODE`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Live => "live",
+            Self::Cached => "cached",
+            Self::Replay => "replay",
         }
     }
 }

@@ -3,7 +3,9 @@
 use std::{path::Path, time::Duration};
 
 use crate::{
-    judge::spec::{ANTHROPIC, DEFAULT_MAX_IN_FLIGHT, DEFAULT_TIMEOUT, Hosted, JudgeProvider, JudgeSpec, OPENAI},
+    judge::spec::{
+        ANTHROPIC, DEFAULT_MAX_IN_FLIGHT, DEFAULT_TIMEOUT, Hosted, JudgeProvider, JudgeSpec, OPENAI, ReplyMode,
+    },
     system::spec::is_variable,
 };
 
@@ -39,6 +41,16 @@ const TOKENS_PER_MINUTE: Key = Key::optional(
     Shape::Count(1),
     "Tokens read and written in a minute; no limit where it is left out.",
 );
+const MODE: Key = Key::optional(
+    "mode",
+    Shape::OneOf(&["live", "cached", "replay"]),
+    "How stored replies are used: `live` asks everything anew, `cached` only what is not stored, `replay` nothing. `cached` where it is left out.",
+);
+const REPLIES: Key = Key::optional(
+    "replies",
+    Shape::Text,
+    "The folder of stored replies; `.rageval/replies`, which stays out of version control, where it is left out.",
+);
 const TRY_TIMEOUT: Key = Key::optional(
     "try_timeout",
     Shape::Duration,
@@ -63,6 +75,8 @@ pub(crate) const PROVIDERS: &[Variant] = &[
             MODEL,
             API_KEY_ENV,
             NAME,
+            MODE,
+            REPLIES,
             TEMPERATURE,
             MAX_TOKENS,
             REQUESTS_PER_MINUTE,
@@ -81,6 +95,8 @@ pub(crate) const PROVIDERS: &[Variant] = &[
             Key::required("api_version", Shape::Text, "The version of the interface, a date."),
             API_KEY_ENV,
             NAME,
+            MODE,
+            REPLIES,
             TEMPERATURE,
             MAX_TOKENS,
             REQUESTS_PER_MINUTE,
@@ -97,6 +113,8 @@ pub(crate) const PROVIDERS: &[Variant] = &[
             MODEL,
             API_KEY_ENV,
             NAME,
+            MODE,
+            REPLIES,
             TEMPERATURE,
             MAX_TOKENS,
             REQUESTS_PER_MINUTE,
@@ -114,6 +132,8 @@ pub(crate) const PROVIDERS: &[Variant] = &[
             ENV,
             Key::required("model", Shape::Text, "What the program is, with its version."),
             NAME,
+            MODE,
+            REPLIES,
             TIMEOUT,
             MAX_IN_FLIGHT,
         ],
@@ -164,10 +184,24 @@ pub(crate) fn read(reader: &mut Reader<'_>, entry: &Entry<'_>, root: &Path) -> O
     };
     let name = text(reader, &fields, "name");
     let max_in_flight = fields.get("max_in_flight").and_then(|node| reader.count(node, "\"max_in_flight\"", 1));
+    let words = ReplyMode::ALL.map(|mode| (mode.as_str(), mode));
+    let mode = fields.get("mode").and_then(|node| reader.one_of(node, "\"mode\"", &words));
+    let provider = provider?;
+    let replies = match &provider {
+        JudgeProvider::Offline | JudgeProvider::Scripted { .. } => None,
+        JudgeProvider::Openai(_)
+        | JudgeProvider::Azure { .. }
+        | JudgeProvider::Anthropic(_)
+        | JudgeProvider::Command { .. } => {
+            fields.get("replies").and_then(|node| path(reader, node, "\"replies\"", root))
+        }
+    };
     Some(JudgeSpec {
-        provider: provider?,
+        provider,
         name,
         timeout,
+        mode: mode.unwrap_or(ReplyMode::Cached),
+        replies,
         max_in_flight: max_in_flight.unwrap_or(DEFAULT_MAX_IN_FLIGHT),
         place: reader.source.place(entry.key_span.start),
     })

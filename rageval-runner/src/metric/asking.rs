@@ -86,7 +86,8 @@ fn is_worth_asking_again(ending: Ending) -> bool {
         | Ending::Provider
         | Ending::Unsupported
         | Ending::Missing
-        | Ending::Budget => false,
+        | Ending::Budget
+        | Ending::NoKey => false,
     }
 }
 
@@ -174,7 +175,8 @@ mod tests {
                 | Ending::Provider
                 | Ending::Unsupported
                 | Ending::Missing
-                | Ending::Budget => assert_eq!(fault(after_one).cause, ending.cause(), "{ending:?}"),
+                | Ending::Budget
+                | Ending::NoKey => assert_eq!(fault(after_one).cause, ending.cause(), "{ending:?}"),
             }
         }
     }

@@ -147,11 +147,13 @@ pub enum Ending {
     Missing,
     /// The budget is used up.
     Budget,
+    /// The variable that should hold the judge's key is unset or empty.
+    NoKey,
 }
 
 impl Ending {
     /// Every ending.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Unreadable,
         Self::Empty,
         Self::Length,
@@ -163,6 +165,7 @@ impl Ending {
         Self::Unsupported,
         Self::Missing,
         Self::Budget,
+        Self::NoKey,
     ];
 
     /// The cause as counted in reports: `judge reply unreadable`.
@@ -179,6 +182,7 @@ impl Ending {
             Self::Unsupported => "judge cannot answer this",
             Self::Missing => "judge reply not stored",
             Self::Budget => "budget used up",
+            Self::NoKey => "judge key missing",
         }
     }
 }

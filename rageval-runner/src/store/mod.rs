@@ -1,7 +1,8 @@
-//! The only writer of files: runs, records, baselines.
+//! The only writer of files: runs, records, baselines, replies of the judge.
 
 pub mod baseline;
 pub mod minute;
+pub mod replies;
 pub mod runs;
 pub mod slots;
 

@@ -12,7 +12,7 @@ use std::{
 
 use futures_util::StreamExt as _;
 use rageval_runner::{
-    evaluate::Evaluation,
+    evaluate::{Evaluation, Judging},
     judge, load,
     metric::{METRICS, Metric},
     model::{MetricKey, Outcome},
@@ -135,14 +135,17 @@ fn faults() {
     let system = system::open(&policy.system, &policy.root, &|_| None, &set).expect("a system");
     let evaluation = Evaluation {
         system: Arc::from(system),
-        judge: Arc::clone(&judge),
+        judging: Judging {
+            judge: Arc::clone(&judge),
+            timeout: policy.judge.timeout,
+            limit: Limit::in_process(policy.judge.max_in_flight),
+            minute: None,
+            replies: None,
+        },
         metrics: METRICS.iter().map(|metric| *metric as &'static dyn Metric).collect(),
         rules: policy.rules.clone(),
         system_timeout: policy.system.timeout,
         system_limit: Limit::in_process(8),
-        judge_timeout: policy.judge.timeout,
-        judge_limit: Limit::in_process(policy.judge.max_in_flight),
-        judge_minute: None,
     };
     let started = Instant::now();
     let done = AtomicU64::new(0);

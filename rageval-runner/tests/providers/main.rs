@@ -90,7 +90,7 @@ fn run<T>(future: impl Future<Output = T>) -> T {
 async fn ask(judge: &dyn Judge) -> Result<Value, (Ending, String)> {
     let request = request();
     judge.admit(&request).await;
-    match judge.ask(&CaseId::new("case-1").expect("a valid id"), &request).await {
+    match judge.ask(&CaseId::new("case-1").expect("a valid id"), &request).await.reply {
         Reply::Value { value } => Ok(value),
         Reply::Failed { ending, why } => Err((ending, why)),
     }

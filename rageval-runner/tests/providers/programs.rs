@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use rageval_runner::{
-    judge::{Judge, spec::JudgeProvider},
+    judge::{Judge, Judged, spec::JudgeProvider},
     model::{CaseId, Ending, JudgeRequest, Language, Reply},
     system::spec::{CommandSpec, Per},
 };
@@ -33,8 +33,8 @@ async fn ask(judge: &dyn Judge, case: &str, sentence: &str) -> Result<Value, (En
     let request = request.numbered("sentences", [sentence]).numbered("contexts", ["C."]);
     let case = CaseId::new(case).expect("a valid id");
     match tokio::time::timeout(Duration::from_secs(5), judge.ask(&case, &request)).await {
-        Ok(Reply::Value { value }) => Ok(value),
-        Ok(Reply::Failed { ending, why }) => Err((ending, why)),
+        Ok(Judged { reply: Reply::Value { value }, .. }) => Ok(value),
+        Ok(Judged { reply: Reply::Failed { ending, why }, .. }) => Err((ending, why)),
         Err(_) => Err((Ending::TimeOut, String::new())),
     }
 }

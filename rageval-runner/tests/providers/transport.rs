@@ -148,7 +148,7 @@ fn missing() {
     for value in [None, Some(""), Some(" \n")] {
         let judge = judge::open(&spec, &|_| value.map(str::to_owned)).expect("a missing key is no error yet");
         let (ending, why) = failure(run(ask(&*judge)));
-        assert_eq!(ending, Ending::Provider);
+        assert_eq!(ending, Ending::NoKey);
         let expected = "the variable JUDGE_KEY of the environment (`judge.api_key_env`) is missing or empty; set it to the judge's key";
         assert_eq!(why, expected);
     }

@@ -18,12 +18,12 @@ use tokio::time::Instant;
 
 use self::negotiate::{Asked, Form, Next};
 use super::{
-    Judge, estimated_tokens, fingerprint,
+    Judge, Judged, Spent, estimated_tokens, fingerprint,
     prompt::{self, Prompt},
     reply,
     spec::{DEFAULT_MAX_TOKENS, Hosted},
     transport::{
-        Answered, Failed, Pace, Refused, Transport,
+        Answered, Call, Failed, Pace, Refused, Transport,
         key::{Headers, KeyHeader},
     },
 };
@@ -146,12 +146,17 @@ impl HostedJudge {
         })
     }
 
-    async fn reply(&self, case: &CaseId, request: &JudgeRequest) -> Result<Value, Failed> {
+    async fn reply(&self, case: &CaseId, request: &JudgeRequest, spent: &mut Spent) -> Result<Value, Failed> {
         let prompt = prompt::render(request).map_err(|error| Failed::new(Ending::Unsupported, error.to_string()))?;
         if let Some(missing) = self.transport.missing_key() {
-            return Err(Failed::new(Ending::Provider, missing));
+            return Err(Failed::new(Ending::NoKey, missing));
         }
-        let (form, value) = self.exchange(case, request, &prompt).await?;
+        let tokens = estimated_tokens(request);
+        let mut call = self.call(case, request, &prompt, tokens);
+        let exchanged = self.exchange(&prompt, tokens, &mut call).await;
+        spent.requests = call.tries();
+        let (form, value) = exchanged?;
+        (spent.input_tokens, spent.output_tokens) = tokens_used(&value).unwrap_or((tokens, 0));
         let read = match self.protocol {
             Protocol::Completions => openai_compatible::read(&value, form, &prompt.schema_name, &self.setting),
             Protocol::Messages => anthropic::read(&value, form, &prompt.schema_name, &self.setting),
@@ -165,11 +170,14 @@ impl HostedJudge {
         Ok(value)
     }
 
-    /// Sends the prompt in the ways of asking that are left until one is taken; returns the form that was, and the envelope.
-    async fn exchange(&self, case: &CaseId, request: &JudgeRequest, prompt: &Prompt) -> Result<(Form, Value), Failed> {
-        let tokens = estimated_tokens(request);
+    /// A request on its way; its seed spreads its pauses.
+    fn call(&self, case: &CaseId, request: &JudgeRequest, prompt: &Prompt, tokens: u64) -> Call {
         let seed = blake3::hash(format!("{case}\n{}\n{}", request.name, prompt.user).as_bytes());
-        let mut call = self.transport.call(*seed.as_bytes(), tokens);
+        self.transport.call(*seed.as_bytes(), tokens)
+    }
+
+    /// Sends the prompt in the ways of asking that are left until one is taken; returns the form that was, and the envelope.
+    async fn exchange(&self, prompt: &Prompt, tokens: u64, call: &mut Call) -> Result<(Form, Value), Failed> {
         let mut asked = self.learned().asked;
         // The refusal that a guess tries to get around: where no guess helps, it is the one to tell.
         let mut first_refusal: Option<Refused> = None;
@@ -182,7 +190,7 @@ impl HostedJudge {
             let body = body.map_err(|error| {
                 Failed::new(Ending::Unsupported, format!("the request can't be written as JSON: {error}"))
             })?;
-            let refused = match self.transport.send(&self.url, &body, &mut call).await? {
+            let refused = match self.transport.send(&self.url, &body, call).await? {
                 Answered::Value(value) => {
                     self.learn(asked, &value, tokens);
                     return Ok((asked.form, value));
@@ -224,8 +232,8 @@ impl HostedJudge {
             }
         }
         drop(learned);
-        if let Some(used) = tokens_used(value) {
-            self.transport.pace.used(used.saturating_sub(tokens), Instant::now());
+        if let Some((read, written)) = tokens_used(value) {
+            self.transport.pace.used((read + written).saturating_sub(tokens), Instant::now());
         }
     }
 
@@ -268,14 +276,20 @@ impl Judge for HostedJudge {
         Box::pin(self.transport.admit(estimated_tokens(request)))
     }
 
-    fn ask<'a>(&'a self, case: &'a CaseId, request: &'a JudgeRequest) -> BoxFuture<'a, Reply> {
+    fn ask<'a>(&'a self, case: &'a CaseId, request: &'a JudgeRequest) -> BoxFuture<'a, Judged> {
         Box::pin(async move {
-            match self.reply(case, request).await {
+            let mut spent = Spent::default();
+            let reply = match self.reply(case, request, &mut spent).await {
                 Ok(value) => Reply::Value { value },
                 // A reply's text may hold the key in a spelling that its envelope hid.
                 Err(failed) => Failed::new(failed.ending, self.transport.hide(&failed.why)).into(),
-            }
+            };
+            Judged { reply, spent }
         })
+    }
+
+    fn missing_key(&self) -> Option<&str> {
+        self.transport.missing_key()
     }
 
     fn notices(&self) -> Vec<String> {
@@ -337,8 +351,16 @@ fn system_text(prompt: &Prompt, form: Form) -> Cow<'_, str> {
     }
 }
 
-/// The tokens that a reply says it used.
-fn tokens_used(value: &Value) -> Option<u64> {
+/// The tokens that a reply says were read and written.
+fn tokens_used(value: &Value) -> Option<(u64, u64)> {
     let of = |name: &str| value.get("usage")?.get(name)?.as_u64();
-    of("total_tokens").or_else(|| Some(of("input_tokens")? + of("output_tokens")?))
+    let of_messages = || Some((of("input_tokens")?, of("output_tokens")?));
+    let of_completions = || match (of("prompt_tokens"), of("completion_tokens"), of("total_tokens")) {
+        // What a model thinks is written too, and some servers count it in the total alone.
+        (Some(read), written, total) => {
+            Some((read, written.into_iter().chain(total.and_then(|total| total.checked_sub(read))).max()?))
+        }
+        (None, _, total) => Some((total?, 0)),
+    };
+    of_completions().or_else(of_messages)
 }

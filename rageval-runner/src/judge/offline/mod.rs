@@ -8,7 +8,7 @@ mod claims;
 use claims::{claims, text_with};
 use serde_json::{Value, json};
 
-use super::Judge;
+use super::{Judge, Judged};
 use crate::{
     model::{CaseId, Ending, JudgeRequest, Language, Reply, Verdict, run::JudgeStamp},
     system::BoxFuture,
@@ -46,8 +46,8 @@ impl Judge for Offline {
         true
     }
 
-    fn ask<'a>(&'a self, _case: &'a CaseId, request: &'a JudgeRequest) -> BoxFuture<'a, Reply> {
-        Box::pin(async move { reply(request) })
+    fn ask<'a>(&'a self, _case: &'a CaseId, request: &'a JudgeRequest) -> BoxFuture<'a, Judged> {
+        Box::pin(async move { reply(request).into() })
     }
 }
 

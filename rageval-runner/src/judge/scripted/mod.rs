@@ -10,7 +10,7 @@ use serde_json::Value;
 
 pub use entry::{ANY_CASE, Entry, MAX_DELAY_MS};
 
-use super::{Judge, reply::strict};
+use super::{Judge, Judged, reply::strict};
 use crate::{
     model::{CaseId, Ending, JudgeRequest, Reply, case::Fields, run::JudgeStamp},
     system::BoxFuture,
@@ -203,13 +203,13 @@ impl Judge for Scripted {
         })
     }
 
-    fn ask<'a>(&'a self, case: &'a CaseId, request: &'a JudgeRequest) -> BoxFuture<'a, Reply> {
+    fn ask<'a>(&'a self, case: &'a CaseId, request: &'a JudgeRequest) -> BoxFuture<'a, Judged> {
         Box::pin(async move {
             let delay_ms = self.find(case, request).and_then(|entry| entry.delay_ms).unwrap_or(0).min(MAX_DELAY_MS);
             if delay_ms > 0 {
                 tokio::time::sleep(Duration::from_millis(delay_ms)).await;
             }
-            self.answer(case, request)
+            self.answer(case, request).into()
         })
     }
 }
@@ -433,7 +433,7 @@ mod tests {
         let runtime = runtime.expect("a runtime");
         let (id, request) = (case("a"), JudgeRequest::new(NAME, Language::En));
         let start = std::time::Instant::now();
-        let reply = runtime.block_on(judge.ask(&id, &request));
+        let reply = runtime.block_on(judge.ask(&id, &request)).reply;
         assert_eq!(reply, Reply::Value { value: json!(1) });
         assert!(start.elapsed() >= Duration::from_millis(20));
     }

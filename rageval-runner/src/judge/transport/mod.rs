@@ -60,6 +60,13 @@ pub(crate) struct Call {
     tries: u32,
 }
 
+impl Call {
+    /// How often it was sent so far.
+    pub(crate) fn tries(&self) -> u64 {
+        self.tries.into()
+    }
+}
+
 /// What a server made of a request.
 pub(crate) enum Answered {
     /// A status of success with a JSON value.

@@ -1,0 +1,169 @@
+//! What a judge's reply is stored under.
+
+use std::fmt;
+
+use super::{
+    prompt::{self, PromptError},
+    spec::{JudgeProvider, JudgeSpec},
+};
+use crate::model::JudgeRequest;
+
+/// Version of how keys are made.
+const FORM: &str = "1";
+
+/// 64 hex digits over everything that decides a reply: whoever asks the same of the same judge finds it again.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ReplyKey(String);
+
+impl ReplyKey {
+    /// The key that was written as text; `None` when it is none.
+    pub fn parse(text: &str) -> Option<Self> {
+        let is_key = text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        is_key.then(|| Self(text.to_owned()))
+    }
+
+    /// The hex digits.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ReplyKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Makes the keys of one judge.
+///
+/// A key covers the request before anything was negotiated with a server: what the judge is called, its model, both messages, the
+/// reply's schema, the configured parameters, the sample and the retry. Where the same model is asked in another way, the key stays.
+#[derive(Debug, Clone)]
+pub struct ReplyKeys {
+    judge: String,
+    model: String,
+    parameters: Vec<(&'static str, String)>,
+}
+
+impl ReplyKeys {
+    /// The keys of a judge whose replies are worth storing; `None` for one that is code and costs nothing.
+    pub fn of(spec: &JudgeSpec) -> Option<Self> {
+        let (model, parameters) = match &spec.provider {
+            JudgeProvider::Offline | JudgeProvider::Scripted { .. } => return None,
+            JudgeProvider::Openai(hosted) | JudgeProvider::Azure { hosted, .. } | JudgeProvider::Anthropic(hosted) => {
+                let max_tokens = hosted.max_tokens.map_or_else(|| "none".to_owned(), |limit| limit.to_string());
+                let parameters = vec![("temperature", hosted.temperature.to_string()), ("max_tokens", max_tokens)];
+                (hosted.model.clone(), parameters)
+            }
+            JudgeProvider::Command { model, .. } => (model.clone(), Vec::new()),
+        };
+        Some(Self { judge: spec.called(), model, parameters })
+    }
+
+    /// What the judge is called.
+    pub fn judge(&self) -> &str {
+        &self.judge
+    }
+
+    /// Its model.
+    pub fn model(&self) -> &str {
+        &self.model
+    }
+
+    /// The key of a request's reply.
+    ///
+    /// # Errors
+    /// The request has no prompt.
+    pub fn key(&self, request: &JudgeRequest) -> Result<ReplyKey, PromptError> {
+        let prompt = prompt::render(request)?;
+        let mut hasher = blake3::Hasher::new();
+        let mut add = |name: &str, value: &str| {
+            // With its length before it, no value can look like another pair.
+            hasher.update(format!("{name}={}:{value}\n", value.len()).as_bytes());
+        };
+        add("form", FORM);
+        add("judge", &self.judge);
+        add("model", &self.model);
+        add("system", &prompt.system);
+        add("user", &prompt.user);
+        add("schema_name", &prompt.schema_name);
+        add("schema", &prompt.schema_text);
+        add("sample", &request.sample.to_string());
+        add("retry", &request.retry.to_string());
+        for (name, value) in &self.parameters {
+            add(name, value);
+        }
+        Ok(ReplyKey(hasher.finalize().to_hex().to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::{judge::spec::Hosted, model::Language};
+
+    fn keys(change: impl FnOnce(&mut JudgeSpec, &mut Hosted)) -> ReplyKeys {
+        let mut hosted = Hosted::new("http://127.0.0.1:1/v1", "model-2026-01-01");
+        let mut spec = JudgeSpec::of_provider(JudgeProvider::Offline);
+        change(&mut spec, &mut hosted);
+        spec.provider = JudgeProvider::Openai(Box::new(hosted));
+        ReplyKeys::of(&spec).expect("replies of a hosted judge are stored")
+    }
+
+    fn request(answer: &str) -> JudgeRequest {
+        JudgeRequest::new("refusal_correctness.verdict", Language::En).text("query", "q").text("answer", answer)
+    }
+
+    #[test]
+    fn whatever_decides_a_reply_is_in_its_key() {
+        let plain = || keys(|_, _| {});
+        let key = |keys: ReplyKeys, request: &JudgeRequest| keys.key(request).expect("a prompt");
+        let asked = request("a");
+        let all = [
+            key(plain(), &asked),
+            key(plain(), &request("b")),
+            key(plain(), &JudgeRequest { sample: 1, ..asked.clone() }),
+            key(plain(), &JudgeRequest { retry: 1, ..asked.clone() }),
+            key(plain(), &JudgeRequest { language: Language::Pt, ..asked.clone() }),
+            key(keys(|spec, _| spec.name = Some("ours".to_owned())), &asked),
+            key(keys(|_, hosted| hosted.base_url.push('x')), &asked),
+            key(keys(|_, hosted| hosted.model.push('x')), &asked),
+            key(keys(|_, hosted| hosted.temperature = 0.5), &asked),
+            key(keys(|_, hosted| hosted.max_tokens = Some(9)), &asked),
+        ];
+        assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
+        assert_eq!(key(plain(), &asked), key(plain(), &asked));
+    }
+
+    #[test]
+    fn what_decides_no_reply_is_in_no_key() {
+        let key = |keys: ReplyKeys| keys.key(&request("a")).expect("a prompt");
+        let plain = key(keys(|_, _| {}));
+        assert_eq!(plain, key(keys(|_, hosted| hosted.api_key_env = Some("KEY".to_owned()))));
+        assert_eq!(plain, key(keys(|_, hosted| hosted.requests_per_minute = Some(1))));
+        assert_eq!(plain, key(keys(|spec, _| spec.max_in_flight = 1)));
+        let named = |address: &'static str| {
+            key(keys(move |spec, hosted| {
+                spec.name = Some("ours".to_owned());
+                address.clone_into(&mut hosted.base_url);
+            }))
+        };
+        assert_eq!(named("http://127.0.0.1:1/v1"), named("http://127.0.0.1:2/v1"));
+    }
+
+    #[test]
+    fn a_key_is_read_back_from_its_text_and_nothing_else_is() {
+        let key = keys(|_, _| {}).key(&request("a")).expect("a prompt");
+        assert_eq!(ReplyKey::parse(key.as_str()), Some(key));
+        for other in ["", "ab", "../../../etc/passwd", &"G".repeat(64)] {
+            assert_eq!(ReplyKey::parse(other), None);
+        }
+    }
+
+    #[test]
+    fn judges_that_are_code_have_no_keys() {
+        assert!(ReplyKeys::of(&JudgeSpec::of_provider(JudgeProvider::Offline)).is_none());
+    }
+}

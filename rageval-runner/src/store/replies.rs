@@ -1,0 +1,178 @@
+//! Stored replies of a judge: one file each, written whole or not at all.
+//!
+//! `<folder>/<first two digits of the key>/<key>.json`. Only replies that were read stand here: no error, no header and no key of a
+//! provider ever does. Any number of processes may use one folder.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{StoreError, write_atomically};
+use crate::judge::key::ReplyKey;
+
+/// Where replies are stored below the folder of thresholds.yaml, unless the policy says otherwise.
+pub const FOLDER: &str = ".rageval/replies";
+/// What `format` says in a stored reply.
+const FORMAT: &str = "rageval-reply";
+/// Version of the format that this version writes.
+const VERSION: u32 = 1;
+
+/// A reply with what it answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StoredReply {
+    /// Always `rageval-reply`.
+    pub format: String,
+    /// Version of the format.
+    pub version: u32,
+    /// What it is stored under.
+    pub key: String,
+    /// What the judge is called.
+    pub judge: String,
+    /// Its model, as configured.
+    pub model: String,
+    /// The request's name, `metric.step`.
+    pub request: String,
+    /// The case for which it was asked first; other cases may use it too.
+    pub case: String,
+    /// 0 for a first reading.
+    pub sample: u32,
+    /// 0 for the first try, 1 when it was asked again because the first reply did not fit.
+    pub retry: u32,
+    /// The day it was stored, `2026-01-31`, in UTC.
+    pub stored: String,
+    /// The reply, as it was read.
+    pub value: Value,
+}
+
+impl StoredReply {
+    /// A reply of today.
+    pub fn new(key: &ReplyKey, value: Value) -> Self {
+        Self {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            key: key.as_str().to_owned(),
+            judge: String::new(),
+            model: String::new(),
+            request: String::new(),
+            case: String::new(),
+            sample: 0,
+            retry: 0,
+            stored: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string(),
+            value,
+        }
+    }
+}
+
+/// A folder of stored replies.
+#[derive(Debug, Clone)]
+pub struct ReplyStore {
+    folder: PathBuf,
+    /// The folder is ours alone, and nothing in it is meant for version control.
+    own: bool,
+}
+
+impl ReplyStore {
+    /// The folder that a policy names, which is as public as its owner makes it, or the usual one below `root`, which keeps itself out
+    /// of version control. Nothing is made yet.
+    pub fn new(root: &Path, named: Option<&Path>) -> Self {
+        match named {
+            Some(folder) => Self { folder: root.join(folder), own: false },
+            None => Self { folder: root.join(FOLDER), own: true },
+        }
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The reply under this key; `None` when there is none.
+    ///
+    /// # Errors
+    /// There is a file that cannot be read, is damaged, is another's, or was written by a newer rageval.
+    pub fn get(&self, key: &ReplyKey) -> Result<Option<StoredReply>, StoreError> {
+        let path = self.path(key);
+        let Some(entry) = read(&path)? else { return Ok(None) };
+        if entry.key != key.as_str() {
+            return Err(StoreError::format(&path, "it holds the reply of another key; delete it"));
+        }
+        Ok(Some(entry))
+    }
+
+    /// Stores a reply in place of the one that stands under its key.
+    pub fn put(&self, entry: &StoredReply) -> Result<(), StoreError> {
+        if self.own {
+            let ignore = self.folder.join(".gitignore");
+            if !ignore.exists() {
+                write_atomically(
+                    &ignore,
+                    b"# Replies of the judge. To commit them, name a folder in `judge.replies`.\n*\n",
+                )?;
+            }
+        }
+        let path = self.folder.join(&entry.key[..2]).join(format!("{}.json", entry.key));
+        let mut text =
+            serde_json::to_string_pretty(entry).map_err(|error| StoreError::format(&path, error.to_string()))?;
+        text.push('\n');
+        write_atomically(&path, text.as_bytes())
+    }
+
+    /// Removes the reply under a key; whether there was one.
+    pub fn remove(&self, key: &ReplyKey) -> Result<bool, StoreError> {
+        let path = self.path(key);
+        match fs::remove_file(&path) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(source) => Err(StoreError::Io { path, source }),
+        }
+    }
+
+    /// Every stored reply by its key, sorted, each read when it is asked for. Other files of the folder are passed over.
+    pub fn keys(&self) -> Result<Vec<ReplyKey>, StoreError> {
+        let mut keys = Vec::new();
+        for folder in entries(&self.folder)?.into_iter().filter(|path| path.is_dir()) {
+            for path in entries(&folder)? {
+                let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+                keys.extend(name.strip_suffix(".json").and_then(ReplyKey::parse));
+            }
+        }
+        keys.sort();
+        Ok(keys)
+    }
+
+    fn path(&self, key: &ReplyKey) -> PathBuf {
+        self.folder.join(&key.as_str()[..2]).join(format!("{key}.json"))
+    }
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    match fs::read_dir(folder) {
+        Ok(entries) => entries.map(|entry| Ok(entry.map_err(StoreError::io(folder))?.path())).collect(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(source) => Err(StoreError::Io { path: folder.to_owned(), source }),
+    }
+}
+
+fn read(path: &Path) -> Result<Option<StoredReply>, StoreError> {
+    let bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(StoreError::Io { path: path.to_owned(), source }),
+    };
+    let damaged =
+        |why: String| StoreError::format(path, format!("not a readable reply ({why}); delete it to ask anew"));
+    let value: Value = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
+    match (value.get("format").and_then(Value::as_str), value.get("version").and_then(Value::as_u64)) {
+        (Some(FORMAT), Some(version)) if version > u64::from(VERSION) => {
+            let why =
+                format!("written by a newer rageval (format {version}, this one reads {VERSION}); update rageval");
+            Err(StoreError::format(path, why))
+        }
+        (Some(FORMAT), Some(_)) => serde_json::from_value(value).map(Some).map_err(|error| damaged(error.to_string())),
+        (Some(_), _) | (None, _) => Err(damaged(format!("its `format` is not {FORMAT}"))),
+    }
+}
