@@ -16,10 +16,11 @@ pub use judging::{Judging, Replies};
 use crate::{
     contain::contained,
     gate::rule::Rules,
+    judge::offline,
     metric::{Input, Metric, Params, Step, finish},
     model::{
-        Exchange, GoldenCase, JudgeRequest, MetricKey, Outcome, Record, Reply, Request, Sample, Taken, Transcript,
-        Unmeasured,
+        AskedOf, Exchange, GoldenCase, JudgeRequest, MetricKey, Outcome, Record, Reply, Request, Sample, Taken,
+        Transcript, Unmeasured,
     },
     store::slots::Limit,
     system::{Asked, Latency, Question, RagSystem, cause},
@@ -53,6 +54,8 @@ struct Pending<'a> {
     metric: &'static dyn Metric,
     key: &'a MetricKey,
     params: Params,
+    /// Who answers its requests.
+    of: AskedOf,
     /// What it asked last.
     asked: Vec<JudgeRequest>,
 }
@@ -66,7 +69,7 @@ impl Evaluation {
         };
         let mut outcomes = BTreeMap::new();
         let mut pending = Vec::new();
-        for (key, _) in self.rules.metrics_of(case) {
+        for (key, rule) in self.rules.metrics_of(case) {
             let Some(metric) = self.metrics.iter().copied().find(|metric| metric.name() == key.name()) else {
                 let why = format!("no metric is called `{}`", key.name());
                 outcomes.insert(key.clone(), Outcome::unmeasured("unknown metric", why));
@@ -83,7 +86,13 @@ impl Evaluation {
                 (Ok(None), Taken::Failed(fault)) => {
                     outcomes.insert(key.clone(), Outcome::Unmeasured { fault: fault.clone() });
                 }
-                (Ok(None), Taken::Sample(_)) => pending.push(Pending { metric, key, params, asked: Vec::new() }),
+                (Ok(None), Taken::Sample(_)) => pending.push(Pending {
+                    metric,
+                    key,
+                    params,
+                    of: rule.map_or(AskedOf::Policy, |rule| rule.judge),
+                    asked: Vec::new(),
+                }),
             }
         }
         let mut transcript = Transcript::default();
@@ -139,17 +148,21 @@ impl Evaluation {
         outcomes: &mut BTreeMap<MetricKey, Outcome>,
         transcript: &mut Transcript,
     ) {
+        // A metric sees what its own judge replied, and nothing of another's.
+        let mut known: BTreeMap<AskedOf, Transcript> =
+            pending.iter().map(|one| (one.of, Transcript::default())).collect();
         for _ in 0..MAX_ROUNDS {
-            let mut asked: Vec<Request> = Vec::new();
+            let mut asked: Vec<(AskedOf, Request)> = Vec::new();
             let mut waiting = Vec::new();
             for mut one in pending {
                 let input = Input { case, sample, key: one.key, params: &one.params };
+                let transcript = known.entry(one.of).or_default();
                 match contained(|| one.metric.step(&input, transcript)) {
                     Err(panic) => {
                         outcomes.insert(one.key.clone(), panicked(&panic));
                     }
                     Ok(Step::Done(outcome)) => {
-                        if matches!(outcome, Outcome::Unmeasured { .. }) {
+                        if one.of.is_policy() && matches!(outcome, Outcome::Unmeasured { .. }) {
                             self.judging.forget(&one.asked);
                         }
                         outcomes.insert(one.key.clone(), finish(one.metric, &one.params, outcome));
@@ -160,7 +173,9 @@ impl Evaluation {
                         };
                         one.asked = requests.iter().map(of_judge).collect();
                         for request in requests {
-                            if transcript.reply_to(&request).is_none() && !asked.contains(&request) {
+                            let is_new = transcript.reply_to(&request).is_none();
+                            let request = (one.of, request);
+                            if is_new && !asked.contains(&request) {
                                 asked.push(request);
                             }
                         }
@@ -169,25 +184,27 @@ impl Evaluation {
                 }
             }
             pending = waiting;
-            if pending.is_empty() {
-                return;
-            }
             if asked.is_empty() {
                 break;
             }
-            let replies = futures_util::future::join_all(asked.iter().map(|request| self.ask(case, request))).await;
-            let exchanges = asked.into_iter().zip(replies).map(|(request, reply)| Exchange { request, reply });
-            transcript.exchanges.extend(exchanges);
+            let replies =
+                futures_util::future::join_all(asked.iter().map(|(of, request)| self.ask(case, *of, request)));
+            for ((of, request), reply) in asked.iter().zip(replies.await) {
+                let exchange = Exchange { request: request.clone(), reply, of: *of };
+                known.entry(*of).or_default().exchanges.push(exchange);
+            }
         }
+        transcript.exchanges.extend(known.into_values().flat_map(|known| known.exchanges));
         for one in pending {
             let why = "it asks for more although all its requests have replies";
             outcomes.insert(one.key.clone(), Outcome::unmeasured("metric did not finish", why));
         }
     }
 
-    async fn ask(&self, case: &GoldenCase, request: &Request) -> Reply {
-        match request {
-            Request::Judge(request) => self.judging.ask(&case.id, request).await,
+    async fn ask(&self, case: &GoldenCase, of: AskedOf, request: &Request) -> Reply {
+        match (of, request) {
+            (AskedOf::Policy, Request::Judge(request)) => self.judging.ask(&case.id, request).await,
+            (AskedOf::Offline, Request::Judge(request)) => offline::reply(request),
         }
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     metric::Params,
-    model::{GoldenCase, MetricKey, Place, UnitInterval},
+    model::{AskedOf, GoldenCase, MetricKey, Place, UnitInterval},
 };
 
 /// What a broken rule does.
@@ -26,6 +26,8 @@ pub struct MetricRule {
     /// The metric's own parameters.
     #[serde(skip)]
     pub params: Params,
+    /// Who judges it.
+    pub judge: AskedOf,
     /// One case: the lowest score that passes.
     pub min: Option<UnitInterval>,
     /// One case against its baseline: the largest drop that passes.

@@ -11,11 +11,15 @@ use crate::{
     judge::{
         self, Judge,
         key::ReplyKeys,
-        spec::{Minute, ReplyMode},
+        spec::{JudgeProvider, Minute, ReplyMode},
     },
     load::{self, Diagnostics, Policy},
     metric::Metric,
-    model::{GoldenSet, run::Baseline},
+    model::{
+        AskedOf, GoldenSet, MetricKey,
+        case::Fields,
+        run::{Baseline, JudgeStamp},
+    },
     store::{self, replies::ReplyStore, runs::RunFolder, slots::Limit},
     system::{self, RagSystem, spec::SystemKind},
 };
@@ -184,6 +188,28 @@ pub(super) fn baseline(policy: &Policy) -> Result<Option<Baseline>, Problem> {
 pub(super) fn open_judge(policy: &Policy) -> Result<Arc<dyn Judge>, Problem> {
     judge::open(&policy.judge, &Context::variable)
         .map_err(|error| Problem::everything(format!("{}: {error}", policy.judge.place)))
+}
+
+/// Who judges this run: the judge of the policy, and with it the metrics that the rules of `offline` score.
+pub(super) fn judge_stamp(policy: &Policy, judge: &dyn Judge) -> JudgeStamp {
+    let stamp = judge.stamp();
+    let offline: Vec<String> = by_offline_rules(policy).map(ToString::to_string).collect();
+    if offline.is_empty() {
+        return stamp;
+    }
+    let mut fields = Fields::default();
+    fields.add("judge", &stamp.fingerprint);
+    fields.add("offline", &judge::offline::Offline.stamp().fingerprint);
+    for key in &offline {
+        fields.add("metric", key);
+    }
+    JudgeStamp { fingerprint: fields.finish(), ..stamp }
+}
+
+/// The metrics that the rules of `offline` score although another judge is named.
+pub(super) fn by_offline_rules(policy: &Policy) -> impl Iterator<Item = &MetricKey> {
+    let named = !matches!(policy.judge.provider, JudgeProvider::Offline);
+    policy.rules.metrics.iter().filter(move |(_, rule)| named && rule.judge == AskedOf::Offline).map(|(key, _)| key)
 }
 
 /// Opens the system of the policy: the function of the test binary, or one that needs no code.

@@ -137,7 +137,8 @@ fn session(
         (false, true) => Writing::PendingAndPass,
     };
     let mut pinned = Fields::default();
-    pinned.add("judge", &judge.stamp().fingerprint);
+    let judge_stamp = setup::judge_stamp(&files.policy, judge.as_ref());
+    pinned.add("judge", &judge_stamp.fingerprint);
     for metric in &metrics {
         pinned.add(metric.name(), &metric.version().to_string());
     }
@@ -163,7 +164,7 @@ fn session(
         gates,
         baseline,
         snapshots,
-        judge_stamp: judge.stamp(),
+        judge_stamp,
         facts,
         target: location.target,
         judge,

@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     session::{self, Session, Shared},
-    setup::{Problem, Scope},
+    setup::{self, Problem, Scope},
     snapshots::{Finding, Writing},
     trials::{self, Role},
 };
@@ -210,6 +210,10 @@ fn notices(session: &Session) -> Vec<String> {
         && session.files.set.cases.iter().all(|case| case.bars.is_empty())
     {
         notices.push("no rule of thresholds.yaml can fail: no metric has a bar, or all only warn".to_owned());
+    }
+    let offline: Vec<String> = setup::by_offline_rules(policy).map(ToString::to_string).collect();
+    if !offline.is_empty() {
+        notices.push(format!("scored by the rules of the judge `offline`: {}", offline.join(", ")));
     }
     if let Some(Ok(evaluation)) = session.evaluation.get() {
         notices.extend(evaluation.system.notices(&session.files.set));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::{
     gate::rule::{Bottom10Rule, Level, MeanRule, MetricRule, PassRateRule, SetRules, TailStatistic},
     metric::{self, Kind as MetricKind, Metric},
-    model::MetricKey,
+    model::{AskedOf, MetricKey},
 };
 
 use super::{
@@ -34,6 +34,11 @@ pub(crate) const METRIC: &[Key] = &[
     Key::optional("min", Shape::Unit, "One case: the lowest score that passes."),
     Key::optional("max_drop", Shape::Unit, "One case against its baseline: the largest drop that passes."),
     LEVEL_KEY,
+    Key::optional(
+        "judge",
+        Shape::OneOf(&["offline"]),
+        "`offline` has a judged metric scored by the rules of that judge, whoever judges the others.",
+    ),
     SET[0],
     SET[1],
     SET[2],
@@ -136,6 +141,9 @@ impl MetricList<'_, '_> {
         rule.min = fields.get("min").and_then(|node| reader.unit(node, "\"min\""));
         rule.max_drop = fields.get("max_drop").and_then(|node| reader.unit(node, "\"max_drop\""));
         rule.level = fields.get("level").and_then(|node| level(reader, node)).unwrap_or_default();
+        if let Some(entry) = fields.entry("judge") {
+            rule.judge = judge(reader, entry, metric);
+        }
         let has_min = if fields.get("min").is_some() { HasMin::Yes } else { HasMin::No };
         rule.set = set_rules(reader, &fields, has_min);
         if let Some(entries) = fields.get("slices").and_then(|node| reader.map(node, "\"slices\"")) {
@@ -157,6 +165,14 @@ impl MetricList<'_, '_> {
         self.slice_spans.push((SliceMention::Slice(name.clone()), entry.key_span.clone()));
         rule.slices.insert(name, (reader.source.place(entry.key_span.start), rules));
     }
+}
+
+/// Who judges a metric.
+fn judge(reader: &mut Reader<'_>, entry: &Entry<'_>, metric: &dyn Metric) -> AskedOf {
+    if metric.kind() != MetricKind::Judged {
+        reader.report(&entry.key_span, format!("{} is not judged, so it takes no \"judge\"", quoted(metric.name())));
+    }
+    reader.one_of(&entry.value, "\"judge\"", &[("offline", AskedOf::Offline)]).unwrap_or_default()
 }
 
 /// A judged metric in a policy that names no judge. Nobody is put in silently: scores of two judges can't be compared.

@@ -104,7 +104,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::{Exchange, Language};
+    use crate::model::{AskedOf, Exchange, Language};
 
     fn request() -> JudgeRequest {
         JudgeRequest::new("test.number", Language::En).text("query", "how many?")
@@ -116,6 +116,7 @@ mod tests {
             .iter()
             .zip(0..)
             .map(|(reply, retry)| Exchange {
+                of: AskedOf::Policy,
                 request: Request::Judge(JudgeRequest { retry, ..request() }),
                 reply: reply.clone(),
             })

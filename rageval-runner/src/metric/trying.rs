@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::{Input, Metric, Params, Step};
 use crate::model::{
-    Answer, CaseId, Detail, Exchange, Expectation, GoldenCase, JudgeRequest, Language, MetricKey, Outcome, Place,
-    Reply, Request, RetrievedContext, Sample, Transcript, Usage,
+    Answer, AskedOf, CaseId, Detail, Exchange, Expectation, GoldenCase, JudgeRequest, Language, MetricKey, Outcome,
+    Place, Reply, Request, RetrievedContext, Sample, Transcript, Usage,
 };
 
 /// A metric, a case, a sample and the replies to come. Starts from an answerable English question about refunds.
@@ -155,7 +155,7 @@ impl Try {
                         assert_eq!(transcript.reply_to(&request), None, "it asked the same again");
                         let Request::Judge(asked) = &request;
                         let reply = judge(asked);
-                        transcript.exchanges.push(Exchange { request, reply });
+                        transcript.exchanges.push(Exchange { request, reply, of: AskedOf::Policy });
                     }
                 }
             }

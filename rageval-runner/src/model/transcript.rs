@@ -195,6 +195,31 @@ pub struct Exchange {
     pub request: Request,
     /// What came back.
     pub reply: Reply,
+    /// Who answered.
+    #[serde(default, skip_serializing_if = "AskedOf::is_policy")]
+    pub of: AskedOf,
+}
+
+/// Who answers the requests of a metric.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum AskedOf {
+    /// The judge of the policy.
+    #[default]
+    Policy,
+    /// The rules of the judge `offline`, because the metric says `judge: offline`.
+    Offline,
+}
+
+impl AskedOf {
+    /// Whether it is the judge of the policy.
+    pub fn is_policy(&self) -> bool {
+        match self {
+            Self::Policy => true,
+            Self::Offline => false,
+        }
+    }
 }
 
 /// All exchanges of one sample so far, in the order asked.
@@ -207,7 +232,7 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// The reply to exactly this request, where it was asked already.
+    /// The reply to exactly this request, where it was asked already. To be called on exchanges with one judge.
     pub fn reply_to(&self, request: &Request) -> Option<&Reply> {
         self.exchanges.iter().find(|exchange| exchange.request == *request).map(|exchange| &exchange.reply)
     }

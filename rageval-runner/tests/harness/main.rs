@@ -11,6 +11,7 @@ mod degraded;
 #[path = "../demo/mod.rs"]
 mod demo;
 mod fixture;
+mod judging;
 mod listing;
 mod processes;
 mod setup;
@@ -33,11 +34,12 @@ fn main() -> ExitCode {
             Some(_) | None => suite.system(fixture::answer).run(),
         };
     }
-    let groups: [(&str, &[trials::Test]); 8] = [
+    let groups: [(&str, &[trials::Test]); 9] = [
         ("baselines", baselines::TESTS),
         ("containment", containment::TESTS),
         ("decisions", decisions::TESTS),
         ("degraded", degraded::TESTS),
+        ("judging", judging::TESTS),
         ("listing", listing::TESTS),
         ("processes", processes::TESTS),
         ("setup", setup::TESTS),
