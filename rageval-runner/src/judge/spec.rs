@@ -1,7 +1,8 @@
 //! What `thresholds.yaml` says of the judge: checked, resolved, and not yet started.
 
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
+use super::prompt::Prompts;
 use crate::{model::Place, system::spec::CommandSpec};
 
 /// How long a judge may take for one request where the policy does not say.
@@ -30,6 +31,8 @@ pub struct JudgeSpec {
     pub timeout: Duration,
     /// Requests asked at once; at least 1.
     pub max_in_flight: usize,
+    /// What a judge that is a language model is told; `offline` and `scripted` read requests as they are.
+    pub prompts: Arc<Prompts>,
     /// Where the `judge` key stands; the first line of the policy where it is missing.
     pub place: Place,
 }
@@ -42,6 +45,7 @@ impl JudgeSpec {
             name: None,
             timeout: DEFAULT_TIMEOUT,
             max_in_flight: DEFAULT_MAX_IN_FLIGHT,
+            prompts: Arc::default(),
             place: Place::default(),
         }
     }
