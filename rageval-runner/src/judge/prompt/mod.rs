@@ -137,7 +137,7 @@ impl Prompts {
             user,
             schema_name: template.name.replace('.', "-"),
             schema: serde_json::from_str(&schema).map_err(|error| at_fault(format!("its schema: {error}")))?,
-            schema_text: schema,
+            schema_text: schema.trim_end().to_owned(),
             hash,
         })
     }
@@ -163,8 +163,7 @@ impl Prompts {
         let reasons = self.reasons && reasons::fit(template.schema);
         let why = |error: minijinja::Error| error.to_string();
         let rules = fill(catalog::rules(language), [("reasons", reasons.into())]).map_err(why)?;
-        let schema = template.schema.trim_end();
-        let schema = if reasons { reasons::in_schema(schema) } else { schema.to_owned() };
+        let schema = if reasons { reasons::in_schema(template.schema) } else { template.schema.to_owned() };
         let hash = hash(&[FORM, template.name, language.as_str(), text, &rules, &schema]);
         let (system, user) = parts(text).ok_or(PARTS)?;
         let system = if reasons { Cow::Owned(reasons::in_examples(system)) } else { Cow::Borrowed(system) };

@@ -90,7 +90,10 @@ fn fits(schema: &Value, value: &Value) -> bool {
         }
         ("array", Value::Array(items)) => items.iter().all(|item| fits(&schema["items"], item)),
         ("integer", Value::Number(number)) => number.is_i64(),
-        ("string", Value::String(_)) | ("boolean", Value::Bool(_)) | ("null", Value::Null) => true,
+        ("number", Value::Number(_))
+        | ("string", Value::String(_))
+        | ("boolean", Value::Bool(_))
+        | ("null", Value::Null) => true,
         _ => false,
     };
     let is_listed = schema.get("enum").is_none_or(|words| words.as_array().expect("a list").contains(value));
@@ -248,7 +251,12 @@ fn replies_that_fit_the_schemas_are_read_by_the_metrics() {
         (of(&metric::context_precision::ContextPrecision), vec![both("contexts", "not_useful", "useful")], 0.5),
         (of(&metric::context_recall::ContextRecall), vec![both("sentences", "attributed", "not_attributed")], 0.5),
         (of(&metric::context_recall::ContextRecall), vec![one("attributed")], 1.0),
-        (of(&metric::context_relevancy::ContextRelevancy), vec![both("contexts", "relevant", "irrelevant")], 0.5),
+        (
+            of(&metric::context_relevancy::ContextRelevancy),
+            vec![json!({"contexts": [{"n": 1, "verdict": "relevant", "confidence": 0.75},
+                                     {"n": 2, "verdict": "irrelevant", "confidence": 0}]})],
+            0.5,
+        ),
         (
             of(&metric::context_entity_recall::ContextEntityRecall),
             vec![json!({"sentences": [{"n": 1, "entities": [
@@ -349,8 +357,8 @@ fn a_request_that_does_not_fit_its_prompt_is_an_error() {
             of("style.verdict"),
             "there is no prompt for `style.verdict`; those that have one: answer_correctness.statements, \
              answer_relevancy.verdicts, bias.verdicts, context_entity_recall.entities, context_precision.verdicts, \
-             context_recall.attributions, context_relevancy.verdicts, faithfulness.claims, faithfulness.verdicts, \
-             faithfulness.verdicts_of_claims, noise_sensitivity.attributions, refusal_correctness.verdict, rubric.level, \
+             context_recall.attributions, context_relevancy.verdicts, faithfulness.claims, faithfulness.confirm, \
+             faithfulness.verdicts, noise_sensitivity.attributions, refusal_correctness.verdict, rubric.level, \
              self_critique.grades, task_completion.tasks, toxicity.verdicts",
         ),
         (relevancy(), "the field `sentences` is missing"),
