@@ -8,7 +8,7 @@ use std::{
 
 use proptest::prelude::*;
 use rageval_runner::{
-    judge::prompt::{self, Prompt},
+    judge::prompt::{self, Prompt, Prompts},
     model::{JudgeRequest, Language, Shown},
 };
 use serde::Deserialize;
@@ -26,7 +26,7 @@ fn request(name: &str, language: Language, mut text: impl FnMut(usize) -> String
     // A field of one text, or after `#` of two numbered ones.
     let fields: &[&str] = match name {
         "faithfulness.verdicts" | "context_recall.attributions" => &["query", "#sentences", "#contexts"],
-        "faithfulness.verdicts_of_claims" => &["query", "#claims", "#contexts"],
+        "faithfulness.confirm" => &["query", "#claims", "#contexts"],
         "answer_relevancy.verdicts" | "faithfulness.claims" | "toxicity.verdicts" | "bias.verdicts" => {
             &["query", "#sentences"]
         }
@@ -48,7 +48,7 @@ fn request(name: &str, language: Language, mut text: impl FnMut(usize) -> String
 }
 
 fn rendered(request: &JudgeRequest) -> Prompt {
-    prompt::render(request).unwrap_or_else(|error| panic!("{error}"))
+    Prompts::default().render(request).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The nonce, read as the instructions tell the judge to: off the first line.

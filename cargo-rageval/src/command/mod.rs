@@ -2,6 +2,7 @@
 
 mod baseline;
 mod gate;
+mod prompts;
 mod schema;
 mod score;
 
@@ -33,6 +34,7 @@ enum Command {
     Score(score::Score),
     #[command(subcommand)]
     Baseline(baseline::Baseline),
+    Prompts(prompts::Prompts),
     Schema(schema::Schema),
 }
 
@@ -44,6 +46,7 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
         Command::Gate(gate) => gate::run(&gate, context),
         Command::Score(score) => score::run(&score),
         Command::Baseline(baseline) => baseline::run(&baseline, context),
+        Command::Prompts(prompts) => prompts::run(&prompts),
         Command::Schema(schema) => schema::run(&schema),
     }
 }

@@ -2,6 +2,7 @@
 
 mod baseline;
 mod gate;
+mod prompts;
 mod schema;
 mod score;
 

@@ -398,6 +398,21 @@ mod tests {
     }
 
     #[test]
+    fn reasons_and_evidence_are_not_compared() {
+        use crate::model::{Claim, Detail, Evidence, UnitInterval};
+        let of = |reason: Option<&str>, evidence| {
+            let claim =
+                Claim { text: "A.".into(), verdict: Verdict::Supported, evidence, reason: reason.map(str::to_owned) };
+            let detail = Detail { claims: vec![claim], k_of_n: Some((1, 1)), ..Detail::default() };
+            let key = MetricKey::parse("faithfulness").expect("a key");
+            body(&BTreeMap::from([(&key, &Outcome::scored_with(UnitInterval::ONE, detail))]))
+        };
+        assert_eq!(of(None, None), "faithfulness: 1 of 1\n  supported: A.\n");
+        let evidence = Evidence { id: None, text: "A, it says.".into() };
+        assert_eq!(of(Some("stated (confidence 0.9)"), Some(evidence)), of(None, None));
+    }
+
+    #[test]
     fn a_lower_share_is_worse() {
         let why = worse("faithfulness: 3 of 3\n", "faithfulness: 3 of 4\n");
         assert_eq!(why.as_deref(), Some("faithfulness fell from 3 of 3 to 3 of 4"));

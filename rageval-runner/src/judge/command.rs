@@ -1,11 +1,13 @@
 //! Judge `command`: a program that takes requests as JSON lines and gives replies as JSON lines.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 
 use super::{
     Judge, Judged, Spent, estimated_tokens, fingerprint,
-    prompt::{self, Prompt},
+    prompt::{Prompt, Prompts},
     reply,
     transport::Failed,
 };
@@ -27,6 +29,7 @@ const PROVIDER: &str = "command";
 pub struct CommandJudge {
     program: Program,
     model: String,
+    prompts: Arc<Prompts>,
 }
 
 #[derive(Debug)]
@@ -52,17 +55,18 @@ struct Line<'a> {
 
 impl CommandJudge {
     /// The judge that a program is; `model` says what it is, with its version. An error says that no program is named.
-    pub fn new(command: &CommandSpec, model: &str) -> Result<Self, String> {
+    pub fn new(command: &CommandSpec, model: &str, prompts: Arc<Prompts>) -> Result<Self, String> {
         let program = match command.per {
             Per::Run => PerRun::open(command).map(Program::Run),
             Per::Case => PerCase::open(command).map(Program::Case),
         };
         let program = program.ok_or("`judge.run` names no program")?;
-        Ok(Self { program, model: model.to_owned() })
+        Ok(Self { program, model: model.to_owned(), prompts })
     }
 
     async fn reply(&self, case: &CaseId, request: &JudgeRequest) -> Result<Value, Failed> {
-        let prompt = prompt::render(request).map_err(|error| Failed::new(Ending::Unsupported, error.to_string()))?;
+        let prompt =
+            self.prompts.render(request).map_err(|error| Failed::new(Ending::Unsupported, error.to_string()))?;
         let id = id(case, request, &prompt);
         let line = line(&id, case, request, &prompt).map_err(|error| {
             Failed::new(Ending::Unsupported, format!("the request can't be written as JSON: {error}"))
@@ -92,7 +96,7 @@ impl Judge for CommandJudge {
         JudgeStamp {
             provider: PROVIDER.to_owned(),
             model: self.model.clone(),
-            fingerprint: fingerprint(PROVIDER, &self.model, &[]),
+            fingerprint: fingerprint(PROVIDER, &self.model, &self.prompts, &[]),
         }
     }
 

@@ -1,9 +1,9 @@
 //! What a judge's reply is stored under.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use super::{
-    prompt::{self, PromptError},
+    prompt::{PromptError, Prompts},
     spec::{JudgeProvider, JudgeSpec},
 };
 use crate::model::JudgeRequest;
@@ -43,6 +43,7 @@ pub struct ReplyKeys {
     judge: String,
     model: String,
     parameters: Vec<(&'static str, String)>,
+    prompts: Arc<Prompts>,
 }
 
 impl ReplyKeys {
@@ -57,7 +58,7 @@ impl ReplyKeys {
             }
             JudgeProvider::Command { model, .. } => (model.clone(), Vec::new()),
         };
-        Some(Self { judge: spec.called(), model, parameters })
+        Some(Self { judge: spec.called(), model, parameters, prompts: Arc::clone(&spec.prompts) })
     }
 
     /// What the judge is called.
@@ -75,7 +76,7 @@ impl ReplyKeys {
     /// # Errors
     /// The request has no prompt.
     pub fn key(&self, request: &JudgeRequest) -> Result<ReplyKey, PromptError> {
-        let prompt = prompt::render(request)?;
+        let prompt = self.prompts.render(request)?;
         let mut hasher = blake3::Hasher::new();
         let mut add = |name: &str, value: &str| {
             // With its length before it, no value can look like another pair.
@@ -128,6 +129,14 @@ mod tests {
             key(plain(), &JudgeRequest { retry: 1, ..asked.clone() }),
             key(plain(), &JudgeRequest { language: Language::Pt, ..asked.clone() }),
             key(keys(|spec, _| spec.name = Some("ours".to_owned())), &asked),
+            key(
+                keys(|spec, _| spec.prompts = Arc::new(Prompts::new(true))),
+                &JudgeRequest::new("toxicity.verdicts", Language::En).text("query", "q").numbered("sentences", ["a"]),
+            ),
+            key(
+                plain(),
+                &JudgeRequest::new("toxicity.verdicts", Language::En).text("query", "q").numbered("sentences", ["a"]),
+            ),
             key(keys(|_, hosted| hosted.base_url.push('x')), &asked),
             key(keys(|_, hosted| hosted.model.push('x')), &asked),
             key(keys(|_, hosted| hosted.temperature = 0.5), &asked),

@@ -13,6 +13,7 @@ pub(crate) mod transport;
 use std::sync::Arc;
 
 use hosted::{HostedJudge, Interface};
+use prompt::Prompts;
 use spec::{JudgeProvider, JudgeSpec};
 pub use transport::TRIES;
 
@@ -101,7 +102,14 @@ pub trait Judge: Send + Sync {
 /// then says which variable is missing.
 pub fn open(spec: &JudgeSpec, env: &dyn Fn(&str) -> Option<String>) -> Result<Arc<dyn Judge>, String> {
     let hosted = |interface, hosted| -> Result<Arc<dyn Judge>, String> {
-        Ok(Arc::new(HostedJudge::new(spec.provider.as_str(), interface, hosted, spec.timeout, env)?))
+        Ok(Arc::new(HostedJudge::new(
+            spec.provider.as_str(),
+            interface,
+            hosted,
+            Arc::clone(&spec.prompts),
+            spec.timeout,
+            env,
+        )?))
     };
     match &spec.provider {
         JudgeProvider::Offline => Ok(Arc::new(offline::Offline)),
@@ -115,14 +123,16 @@ pub fn open(spec: &JudgeSpec, env: &dyn Fn(&str) -> Option<String>) -> Result<Ar
             hosted(Interface::Azure { deployment, api_version }, model)
         }
         JudgeProvider::Anthropic(model) => hosted(Interface::Anthropic, model),
-        JudgeProvider::Command { command, model } => Ok(Arc::new(command::CommandJudge::new(command, model)?)),
+        JudgeProvider::Command { command, model } => {
+            Ok(Arc::new(command::CommandJudge::new(command, model, Arc::clone(&spec.prompts))?))
+        }
     }
 }
 
 /// Digest over everything that decides what a judge says: provider, model, configured parameters, prompts. 64 hex digits.
-fn fingerprint(provider: &str, model: &str, parameters: &[(&str, &str)]) -> String {
+fn fingerprint(provider: &str, model: &str, prompts: &Prompts, parameters: &[(&str, &str)]) -> String {
     let mut hasher = blake3::Hasher::new();
-    let prompts = prompt::digest();
+    let prompts = prompts.digest();
     let pairs = [("provider", provider), ("model", model), ("prompts", prompts.as_str())];
     for (name, value) in pairs.iter().chain(parameters) {
         // With its length before it, no value can look like another pair.

@@ -1,7 +1,8 @@
 //! What `thresholds.yaml` says of the judge: checked, resolved, and not yet started.
 
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
+use super::prompt::Prompts;
 use crate::{model::Place, system::spec::CommandSpec};
 
 /// How long a judge may take for one request where the policy does not say.
@@ -34,6 +35,8 @@ pub struct JudgeSpec {
     pub mode: ReplyMode,
     /// The folder of stored replies, absolute; `None`: the usual one.
     pub replies: Option<PathBuf>,
+    /// What a judge that is a language model is told; `offline` and `scripted` read requests as they are.
+    pub prompts: Arc<Prompts>,
     /// Where the `judge` key stands; the first line of the policy where it is missing.
     pub place: Place,
 }
@@ -48,6 +51,7 @@ impl JudgeSpec {
             max_in_flight: DEFAULT_MAX_IN_FLIGHT,
             mode: ReplyMode::Cached,
             replies: None,
+            prompts: Arc::default(),
             place: Place::default(),
         }
     }

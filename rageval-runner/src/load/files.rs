@@ -150,7 +150,8 @@ fn walk(policy: &Policy, folder: &Path, depth: usize, files: &mut Vec<CaseFile>,
     }
 }
 
-fn sorted(folder: &Path) -> io::Result<Vec<PathBuf>> {
+/// What a folder holds, in the order of the names.
+pub(super) fn sorted(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths =
         fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>()?;
     paths.sort();

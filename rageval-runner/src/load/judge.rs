@@ -1,6 +1,6 @@
 //! Reads who judges, and how a judge is reached.
 
-use std::{path::Path, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use crate::{
     judge::spec::{
@@ -13,6 +13,7 @@ use super::{
     connect::{ENV, MAX_IN_FLIGHT, PER, RUN, TIMEOUT, command, path, refuse_variables, variant, variant_fields},
     diagnostic::quoted,
     node::{Entry, Kind, Node},
+    prompts,
     read::{Fields, Reader},
     shape::{Key, Shape, Variant},
 };
@@ -57,6 +58,17 @@ const TRY_TIMEOUT: Key = Key::optional(
     "The longest time for one try of a request; half of `timeout` where it is left out.",
 );
 
+const REASONS: Key = Key::optional(
+    "reasons",
+    Shape::Flag,
+    "Whether replies have a reason beside each verdict; `false` where it is left out.",
+);
+const PROMPTS: Key = Key::optional(
+    "prompts",
+    Shape::Text,
+    "The folder of own prompts, `<request>.<language>.md`; the built-in ones where it is left out.",
+);
+
 /// What `provider` of a judge may be.
 pub(crate) const PROVIDERS: &[Variant] = &[
     Variant { name: "offline", keys: &[TIMEOUT, MAX_IN_FLIGHT] },
@@ -84,6 +96,8 @@ pub(crate) const PROVIDERS: &[Variant] = &[
             TIMEOUT,
             TRY_TIMEOUT,
             MAX_IN_FLIGHT,
+            REASONS,
+            PROMPTS,
         ],
     },
     Variant {
@@ -104,6 +118,8 @@ pub(crate) const PROVIDERS: &[Variant] = &[
             TIMEOUT,
             TRY_TIMEOUT,
             MAX_IN_FLIGHT,
+            REASONS,
+            PROMPTS,
         ],
     },
     Variant {
@@ -122,6 +138,8 @@ pub(crate) const PROVIDERS: &[Variant] = &[
             TIMEOUT,
             TRY_TIMEOUT,
             MAX_IN_FLIGHT,
+            REASONS,
+            PROMPTS,
         ],
     },
     Variant {
@@ -136,6 +154,8 @@ pub(crate) const PROVIDERS: &[Variant] = &[
             REPLIES,
             TIMEOUT,
             MAX_IN_FLIGHT,
+            REASONS,
+            PROMPTS,
         ],
     },
 ];
@@ -183,6 +203,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, entry: &Entry<'_>, root: &Path) -> O
         _ => Some(JudgeProvider::Offline),
     };
     let name = text(reader, &fields, "name");
+    let prompts = prompts::read(reader, &fields, root);
     let max_in_flight = fields.get("max_in_flight").and_then(|node| reader.count(node, "\"max_in_flight\"", 1));
     let words = ReplyMode::ALL.map(|mode| (mode.as_str(), mode));
     let mode = fields.get("mode").and_then(|node| reader.one_of(node, "\"mode\"", &words));
@@ -203,6 +224,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, entry: &Entry<'_>, root: &Path) -> O
         mode: mode.unwrap_or(ReplyMode::Cached),
         replies,
         max_in_flight: max_in_flight.unwrap_or(DEFAULT_MAX_IN_FLIGHT),
+        prompts: Arc::new(prompts),
         place: reader.source.place(entry.key_span.start),
     })
 }

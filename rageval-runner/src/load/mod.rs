@@ -12,6 +12,7 @@ mod json;
 mod judge;
 mod metrics;
 mod node;
+mod prompts;
 pub mod rankings;
 mod read;
 mod rules;

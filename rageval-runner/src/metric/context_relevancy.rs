@@ -64,10 +64,10 @@ fn claims(reply: &Value, returned: &[RetrievedContext]) -> Result<Vec<Claim>, St
     let mut claims = Vec::new();
     for (part, (_, text)) in entries(reply, "contexts", readable.len())?.iter().zip(readable) {
         let verdict = part.one_of("verdict", &WORDS)?;
-        let reason = part.text("reason")?;
-        let reason = match part.grade("confidence", 1.0)? {
-            None => reason.map(str::to_owned),
-            Some(confidence) => Some(format!("{} (confidence {confidence})", reason.unwrap_or("no reason given"))),
+        let reason = match (part.text("reason")?, part.grade("confidence", 1.0)?) {
+            (reason, None) => reason.map(str::to_owned),
+            (None, Some(confidence)) => Some(format!("confidence {confidence}")),
+            (Some(reason), Some(confidence)) => Some(format!("{reason} (confidence {confidence})")),
         };
         claims.push(Claim { text, verdict, evidence: None, reason });
     }
@@ -124,7 +124,7 @@ mod tests {
             told,
             [
                 ("context refunds", Some("states the period (confidence 0.9)")),
-                ("context refunds (2)", Some("no reason given (confidence 1)")),
+                ("context refunds (2)", Some("confidence 1")),
             ]
         );
     }

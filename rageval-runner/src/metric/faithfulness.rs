@@ -6,6 +6,7 @@ use super::{
     Input, Kind, Metric, Param, ParamKind, Params, Step,
     answering::{Answering, blank},
     asking::{self, Reading},
+    confirm::Confirm,
     material::{Readable, sentences},
     numbered::{Part, entries},
     scoring::{push_claim, share_of_claims},
@@ -124,17 +125,8 @@ fn in_two_steps(
         Reading::Ask(request) => return Reading::Ask(request),
         Reading::Fault(fault) => return Reading::Fault(fault),
     };
-    let request = JudgeRequest::new("faithfulness.verdicts_of_claims", input.language())
-        .text("query", &input.case.query)
-        .numbered("claims", texts.iter())
-        .numbered("contexts", contexts.texts());
-    asking::read(transcript, &request, |reply| {
-        let mut claims = Vec::new();
-        for (part, text) in entries(reply, "claims", texts.len())?.iter().zip(&texts) {
-            push_claim(&mut claims, claim(part, text, contexts)?, Verdict::as_str)?;
-        }
-        Ok(claims)
-    })
+    let confirm = Confirm::new(&input.case.query, texts, contexts, input.language(), 0);
+    asking::read(transcript, confirm.request(), |reply| confirm.read(reply))
 }
 
 /// The claims of a reply that has no verdicts yet.
@@ -153,7 +145,7 @@ fn text_of<'a>(part: &Part<'a>) -> Result<&'a str, String> {
 }
 
 /// A claim of this text, by a part of a reply that says the rest.
-fn claim(part: &Part<'_>, text: &str, contexts: &Readable<'_>) -> Result<Claim, String> {
+pub(super) fn claim(part: &Part<'_>, text: &str, contexts: &Readable<'_>) -> Result<Claim, String> {
     Ok(Claim {
         text: text.to_owned(),
         verdict: part.one_of("verdict", &Verdict::ALL.map(|verdict| (verdict.as_str(), verdict)))?,

@@ -44,6 +44,12 @@ impl<'a> Readable<'a> {
         self.contexts.iter().map(|(_, text)| *text)
     }
 
+    /// The same contexts in another order: the place `n` is that of the context `order[n]`; a number beyond them is left out.
+    #[must_use]
+    pub fn in_order(&self, order: &[usize]) -> Self {
+        Self { contexts: order.iter().filter_map(|place| self.contexts.get(*place).copied()).collect() }
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.contexts.len()

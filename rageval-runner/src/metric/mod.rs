@@ -4,6 +4,7 @@ pub mod answer_correctness;
 pub mod answer_relevancy;
 pub mod answering;
 pub mod asking;
+pub mod confirm;
 pub mod context_entity_recall;
 pub mod context_precision;
 pub mod context_recall;

@@ -22,6 +22,17 @@ impl Draws {
         self.0.next_u64()
     }
 
+    /// The numbers below `count` in an order of which each is equally likely (Fisher and Yates, in Durstenfeld's form).
+    pub fn order(&mut self, count: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..count).collect();
+        for last in (1..count).rev() {
+            let mut place = [0];
+            self.fill_below(u32::try_from(last + 1).unwrap_or(u32::MAX), &mut place);
+            order.swap(last, place[0] as usize);
+        }
+        order
+    }
+
     /// Fills `places` with numbers below `bound`, each equally likely; with a `bound` of 0 they are 0.
     ///
     /// Lemire, "Fast random integer generation in an interval" (2019): a multiplication, and a rare rejection that removes the bias. One draw of
@@ -84,6 +95,19 @@ mod tests {
     #[test]
     fn the_draws_of_a_seed_never_change() {
         assert_eq!(drawn(0, 100), [23, 65, 96, 70, 75, 72, 64, 46]);
+    }
+
+    #[test]
+    fn each_order_is_drawn_about_equally_often_and_that_of_a_seed_never_changes() {
+        let mut draws = Draws::seeded(0);
+        let mut counts = std::collections::BTreeMap::new();
+        for _ in 0..6_000 {
+            *counts.entry(draws.order(3)).or_insert(0_u32) += 1;
+        }
+        // Six standard deviations of a binomial count with n = 6,000 and p = 1/6 are 173.
+        assert!(counts.len() == 6 && counts.values().all(|count| count.abs_diff(1_000) < 173), "{counts:?}");
+        assert_eq!(Draws::seeded(0).order(8), [0, 6, 4, 7, 2, 3, 5, 1]);
+        assert_eq!((Draws::seeded(0).order(0), Draws::seeded(0).order(1)), (vec![], vec![0]));
     }
 
     #[test]

@@ -333,3 +333,18 @@ fn blank_and_missing_contexts_count_as_none() {
     let case = one_case("- {id: a, query: Q?, answer: R, contexts: null}");
     assert!(case.recorded.expect("recorded").retrieved_contexts.is_empty());
 }
+
+#[test]
+fn an_own_prompt_is_the_same_with_any_line_ends() {
+    let text = "=== system ===\n{{ rules }}\n=== user ===\n{{ query }}\n{{ answer }}\nJudge.\n";
+    let prompts = |text: &str| {
+        let judge = "{provider: command, run: [./judge], model: m, prompts: own}";
+        let project = Project::new(&format!("version: 1\njudge: {judge}\nmetrics: {{recall@5: }}\n"))
+            .with("cases/a.yaml", b"- {id: a, query: Q?}\n")
+            .with("own/refusal_correctness.verdict.en.md", text.as_bytes());
+        project.policy().judge.prompts
+    };
+    let plain = prompts(text);
+    assert_eq!(prompts(&format!("\u{feff}{}", text.replace('\n', "\r\n"))), plain);
+    assert_ne!(plain, std::sync::Arc::default());
+}

@@ -8,7 +8,7 @@ mod openai_compatible;
 use std::{
     borrow::Cow,
     collections::BTreeSet,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -19,7 +19,7 @@ use tokio::time::Instant;
 use self::negotiate::{Asked, Form, Next};
 use super::{
     Judge, Judged, Spent, estimated_tokens, fingerprint,
-    prompt::{self, Prompt},
+    prompt::{Prompt, Prompts},
     reply,
     spec::{DEFAULT_MAX_TOKENS, Hosted},
     transport::{
@@ -86,6 +86,7 @@ pub(super) struct HostedJudge {
     protocol: Protocol,
     url: Url,
     setting: Setting,
+    prompts: Arc<Prompts>,
     transport: Transport,
     first: Asked,
     learned: Mutex<Learned>,
@@ -112,6 +113,7 @@ impl HostedJudge {
         provider: &'static str,
         interface: Interface<'_>,
         hosted: &Hosted,
+        prompts: Arc<Prompts>,
         timeout: Duration,
         env: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, String> {
@@ -141,13 +143,15 @@ impl HostedJudge {
                 max_tokens: hosted.max_tokens,
                 default_max_tokens,
             },
+            prompts,
             first,
             learned: Mutex::new(Learned { asked: first, guesses: Guesses::Open, models: BTreeSet::new() }),
         })
     }
 
     async fn reply(&self, case: &CaseId, request: &JudgeRequest, spent: &mut Spent) -> Result<Value, Failed> {
-        let prompt = prompt::render(request).map_err(|error| Failed::new(Ending::Unsupported, error.to_string()))?;
+        let prompt =
+            self.prompts.render(request).map_err(|error| Failed::new(Ending::Unsupported, error.to_string()))?;
         if let Some(missing) = self.transport.missing_key() {
             return Err(Failed::new(Ending::NoKey, missing));
         }
@@ -264,7 +268,7 @@ impl Judge for HostedJudge {
         JudgeStamp {
             provider: self.provider.to_owned(),
             model: self.setting.model.clone(),
-            fingerprint: fingerprint(self.provider, &self.setting.model, &parameters),
+            fingerprint: fingerprint(self.provider, &self.setting.model, &self.prompts, &parameters),
         }
     }
 

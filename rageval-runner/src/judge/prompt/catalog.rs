@@ -3,7 +3,7 @@
 use crate::model::Language;
 
 /// Every language that prompts are written in.
-pub(super) const LANGUAGES: [Language; 3] = [Language::En, Language::Pt, Language::Zh];
+pub const LANGUAGES: [Language; 3] = [Language::En, Language::Pt, Language::Zh];
 
 /// What a field of a request is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,23 +59,14 @@ pub(super) struct Template {
 }
 
 impl Template {
-    /// The template's file in a language.
+    /// The built-in file in a language.
     pub(super) fn text(&self, language: Language) -> &'static str {
         in_language(&self.texts, language)
     }
-
-    /// 64 hex digits over all that makes the messages but the data.
-    pub(super) fn hash(&self, language: Language, form: &str) -> String {
-        let mut hasher = blake3::Hasher::new();
-        for part in [form, self.name, language.as_str(), self.text(language), rules(language), self.schema] {
-            hasher.update(&(part.len() as u64).to_le_bytes());
-            hasher.update(part.as_bytes());
-        }
-        hasher.finalize().to_hex().to_string()
-    }
 }
 
-/// The rules that hold for every request: what is data, what does not count, what a reply is.
+/// The rules that hold for every request: what is data, what does not count, what a reply is. A template of its own, with the one
+/// value `reasons`.
 pub(super) fn rules(language: Language) -> &'static str {
     in_language(&[include_str!("rules.en.md"), include_str!("rules.pt.md"), include_str!("rules.zh.md")], language)
         .trim_end()
@@ -106,6 +97,11 @@ macro_rules! template {
     };
 }
 
+/// The template of a request.
+pub(super) fn template(name: &str) -> Option<&'static Template> {
+    TEMPLATES.iter().find(|template| template.name == name)
+}
+
 /// Every prompt, sorted by name. Adding one is its files and an entry here.
 pub(super) const TEMPLATES: &[Template] = &[
     template!("answer_correctness.statements", &[text("query"), numbered("answer"), numbered("reference")]),
@@ -119,8 +115,8 @@ pub(super) const TEMPLATES: &[Template] = &[
     template!("context_recall.attributions", &[text("query"), numbered("sentences"), numbered("contexts")]),
     template!("context_relevancy.verdicts", &[text("query"), numbered("contexts")]),
     template!("faithfulness.claims", &[text("query"), numbered("sentences")]),
+    template!("faithfulness.confirm", &[text("query"), numbered("claims"), numbered("contexts")]),
     template!("faithfulness.verdicts", &[text("query"), numbered("sentences"), numbered("contexts")]),
-    template!("faithfulness.verdicts_of_claims", &[text("query"), numbered("claims"), numbered("contexts")]),
     template!(
         "noise_sensitivity.attributions",
         &[text("query"), numbered("answer"), numbered("reference"), numbered("contexts")]

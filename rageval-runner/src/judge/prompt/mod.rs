@@ -5,14 +5,18 @@
 mod catalog;
 mod fence;
 mod one_line;
+mod own;
+mod reasons;
 #[cfg(test)]
 mod tests;
 
-use std::{collections::BTreeMap, sync::LazyLock};
+use std::{borrow::Cow, collections::BTreeMap, sync::LazyLock};
 
+pub use catalog::LANGUAGES;
 use catalog::{Kind, Presence, TEMPLATES, Template};
 use fence::Fenced;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior};
+pub use own::TemplateFault;
 use serde_json::Value;
 
 use crate::model::{JudgeRequest, Language, Shown};
@@ -68,50 +72,109 @@ pub enum PromptError {
     },
 }
 
-/// The prompt of a request. Equal requests give equal prompts; every text of the request stands in it whole, exactly once, inside a
-/// fence.
-///
-/// # Errors
-/// There is no template of its name; a field is missing, unknown, given twice, or numbered where one text belongs; the template does
-/// not show every field once.
-pub fn render(request: &JudgeRequest) -> Result<Prompt, PromptError> {
-    let template = TEMPLATES
-        .iter()
-        .find(|template| template.name == request.name)
-        .ok_or_else(|| PromptError::NoTemplate { name: request.name.clone() })?;
-    let language = request.language;
-    let at_fault = |why: String| PromptError::Template { name: request.name.clone(), language, why };
-    check_fields(template, request)?;
-    let hash = template.hash(language, FORM);
-    let Fenced { nonce, blocks } = Fenced::of(&hash, request);
-    let (system, user) = parts(template, language).map_err(at_fault)?;
-    let system = fill(system, &BTreeMap::from([("rules", catalog::rules(language).to_owned())])).map_err(at_fault)?;
-    let user = fill(user, &blocks).map_err(at_fault)?;
-    // A template that leaves a block out, or shows it twice or among the instructions, would be judged by what is left.
-    let is_shown_once = |block: &String| user.matches(block.as_str()).count() == 1;
-    if !blocks.values().all(is_shown_once) || user.matches(&nonce).count() != 2 * blocks.len() {
-        return Err(at_fault("it does not show every field exactly once".to_owned()));
-    }
-    let schema = serde_json::from_str(template.schema).map_err(|error| at_fault(format!("its schema: {error}")))?;
-    Ok(Prompt {
-        system,
-        user,
-        schema_name: template.name.replace('.', "-"),
-        schema,
-        schema_text: template.schema.trim_end().to_owned(),
-        hash,
-    })
+/// What a judge's prompts are made of: the built-in templates, those that the policy puts in their place, and whether reasons are asked
+/// for. [`Prompts::default`] is the built-in ones, without reasons.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Prompts {
+    reasons: bool,
+    own: BTreeMap<(&'static str, Language), String>,
 }
 
-/// 64 hex digits over all templates and schemas: changes when any prompt may.
-pub fn digest() -> String {
-    let mut hasher = blake3::Hasher::new();
-    for template in TEMPLATES {
-        for language in catalog::LANGUAGES {
-            hasher.update(template.hash(language, FORM).as_bytes());
-        }
+/// A prompt before its data.
+struct Sheet<'a> {
+    system: String,
+    /// The template of the user part.
+    user: &'a str,
+    schema: String,
+    hash: String,
+}
+
+impl Prompts {
+    /// The built-in prompts. With `reasons`, a reply has a `reason` beside each verdict, where there are verdicts.
+    pub fn new(reasons: bool) -> Self {
+        Self { reasons, own: BTreeMap::new() }
     }
-    hasher.finalize().to_hex().to_string()
+
+    /// Puts a template in the place of the built-in one of this name and language. Its lines end with LF alone.
+    ///
+    /// # Errors
+    /// All that is wrong with it; the built-in one then stays.
+    pub fn replace(&mut self, name: &str, language: Language, text: &str) -> Result<(), Vec<TemplateFault>> {
+        let Some(template) = catalog::template(name) else {
+            let why = PromptError::NoTemplate { name: name.to_owned() }.to_string();
+            return Err(vec![TemplateFault { span: 0..0, why, help: None }]);
+        };
+        let faults = own::faults(template, text);
+        if faults.is_empty() {
+            self.own.insert((template.name, language), text.to_owned());
+            return Ok(());
+        }
+        Err(faults)
+    }
+
+    /// The prompt of a request. Equal requests give equal prompts; every text of the request stands in it whole, exactly once, inside a
+    /// fence.
+    ///
+    /// # Errors
+    /// There is no template of its name; a field is missing, unknown, given twice, or numbered where one text belongs; the template does
+    /// not show every field once.
+    pub fn render(&self, request: &JudgeRequest) -> Result<Prompt, PromptError> {
+        let template =
+            catalog::template(&request.name).ok_or_else(|| PromptError::NoTemplate { name: request.name.clone() })?;
+        let language = request.language;
+        let at_fault = |why: String| PromptError::Template { name: request.name.clone(), language, why };
+        check_fields(template, request)?;
+        let Sheet { system, user, schema, hash } = self.sheet(template, language).map_err(at_fault)?;
+        let Fenced { nonce, blocks } = Fenced::of(&hash, request);
+        let user = fill(user, texts(&blocks)).map_err(|error| at_fault(error.to_string()))?;
+        // A template that leaves a block out, or shows it twice or among the instructions, would be judged by what is left.
+        let is_shown_once = |block: &String| user.matches(block.as_str()).count() == 1;
+        if !blocks.values().all(is_shown_once) || user.matches(&nonce).count() != 2 * blocks.len() {
+            return Err(at_fault("it does not show every field exactly once".to_owned()));
+        }
+        Ok(Prompt {
+            system,
+            user,
+            schema_name: template.name.replace('.', "-"),
+            schema: serde_json::from_str(&schema).map_err(|error| at_fault(format!("its schema: {error}")))?,
+            schema_text: schema.trim_end().to_owned(),
+            hash,
+        })
+    }
+
+    /// 64 hex digits over all templates and schemas: changes when any prompt may.
+    pub fn digest(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for template in TEMPLATES {
+            for language in LANGUAGES {
+                // A template without a prompt has no hash; what is wrong with it stands for it.
+                let hash = self.sheet(template, language).map_or_else(|why| why, |sheet| sheet.hash);
+                hasher.update(hash.as_bytes());
+            }
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+
+    fn sheet(&self, template: &Template, language: Language) -> Result<Sheet<'_>, String> {
+        let text = match self.own.get(&(template.name, language)) {
+            Some(text) => text,
+            None => template.text(language),
+        };
+        let reasons = self.reasons && reasons::fit(template.schema);
+        let why = |error: minijinja::Error| error.to_string();
+        let rules = fill(catalog::rules(language), [("reasons", reasons.into())]).map_err(why)?;
+        let schema = if reasons { reasons::in_schema(template.schema) } else { template.schema.to_owned() };
+        let hash = hash(&[FORM, template.name, language.as_str(), text, &rules, &schema]);
+        let (system, user) = parts(text).ok_or(PARTS)?;
+        let system = if reasons { Cow::Owned(reasons::in_examples(system)) } else { Cow::Borrowed(system) };
+        let system = fill(&system, [("rules", rules.into())]).map_err(why)?;
+        Ok(Sheet { system, user, schema, hash })
+    }
+}
+
+/// The built-in template of a request, as its file has it; `None` where no request has this name.
+pub fn built_in(name: &str, language: Language) -> Option<&'static str> {
+    catalog::template(name).map(|template| template.text(language))
 }
 
 /// The names of the requests that have prompts, sorted.
@@ -151,24 +214,45 @@ fn check_fields(template: &Template, request: &JudgeRequest) -> Result<(), Promp
     Ok(())
 }
 
-/// The two messages of a template file, not yet filled in.
-fn parts(template: &Template, language: Language) -> Result<(&'static str, &'static str), String> {
-    template
-        .text(language)
-        .trim_end()
-        .strip_prefix("=== system ===\n")
-        .and_then(|text| text.split_once("\n=== user ===\n"))
-        .ok_or_else(|| "it needs a line `=== system ===` on top and one `=== user ===` below".to_owned())
+/// What a template must have.
+const PARTS: &str = "it needs a line `=== system ===` on top, and one `=== user ===` below with the data under it";
+
+/// The line above the instructions.
+const SYSTEM: &str = "=== system ===\n";
+
+/// The line above the data, with the end of the line before.
+const USER: &str = "\n=== user ===\n";
+
+/// The two messages of a template, not yet filled in.
+fn parts(text: &str) -> Option<(&str, &str)> {
+    text.trim_end().strip_prefix(SYSTEM).and_then(|text| text.split_once(USER))
+}
+
+/// 64 hex digits over these parts, in which no part can look like two.
+fn hash(parts: &[&str]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part.as_bytes());
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+/// Blocks as values of a template.
+fn texts<'a>(blocks: &'a BTreeMap<&str, String>) -> impl Iterator<Item = (&'a str, minijinja::Value)> {
+    blocks.iter().map(|(name, text)| (*name, text.as_str().into()))
 }
 
 /// A template with its values; values are never read as templates.
-fn fill(template: &'static str, values: &BTreeMap<&str, String>) -> Result<String, String> {
+fn fill<'a>(
+    template: &str,
+    values: impl IntoIterator<Item = (&'a str, minijinja::Value)>,
+) -> Result<String, minijinja::Error> {
     static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_auto_escape_callback(|_| AutoEscape::None);
         environment
     });
-    let values = minijinja::Value::from_pairs(values.iter().map(|(name, value)| (*name, value.as_str())));
-    ENVIRONMENT.render_str(template, values).map_err(|error| error.to_string())
+    ENVIRONMENT.render_str(template, minijinja::Value::from_pairs(values))
 }

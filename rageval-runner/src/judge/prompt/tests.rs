@@ -13,6 +13,10 @@ use crate::{
     model::{Ending, Reply, UnitInterval},
 };
 
+fn rendered(request: &JudgeRequest) -> Result<Prompt, PromptError> {
+    Prompts::default().render(request)
+}
+
 /// A question with an answer of two sentences, a reference of two and two contexts, and what metrics need to be told.
 fn tried(metric: &'static dyn metric::Metric, language: Language) -> Try {
     Try::of(metric)
@@ -86,7 +90,10 @@ fn fits(schema: &Value, value: &Value) -> bool {
         }
         ("array", Value::Array(items)) => items.iter().all(|item| fits(&schema["items"], item)),
         ("integer", Value::Number(number)) => number.is_i64(),
-        ("string", Value::String(_)) | ("boolean", Value::Bool(_)) | ("null", Value::Null) => true,
+        ("number", Value::Number(_))
+        | ("string", Value::String(_))
+        | ("boolean", Value::Bool(_))
+        | ("null", Value::Null) => true,
         _ => false,
     };
     let is_listed = schema.get("enum").is_none_or(|words| words.as_array().expect("a list").contains(value));
@@ -111,7 +118,7 @@ fn every_request_of_every_judged_metric_has_a_prompt_in_each_language() {
             let requests = requests_of(metric, language);
             assert!(!requests.is_empty(), "{}", metric.name());
             for request in requests {
-                let prompt = render(&request).unwrap_or_else(|error| panic!("{}: {error}", metric.name()));
+                let prompt = rendered(&request).unwrap_or_else(|error| panic!("{}: {error}", metric.name()));
                 assert_eq!(prompt.schema_name, request.name.replace('.', "-"));
             }
         }
@@ -123,9 +130,9 @@ fn every_request_of_every_judged_metric_has_a_prompt_in_each_language() {
 #[test]
 fn the_reference_of_context_precision_is_shown_where_there_is_one() {
     let request = tried(&metric::context_precision::ContextPrecision, Language::En).first_request();
-    assert!(render(&request).expect("a prompt").user.contains("=== BEGIN reference "));
+    assert!(rendered(&request).expect("a prompt").user.contains("=== BEGIN reference "));
     let fields = request.fields.iter().filter(|field| field.name != "reference").cloned().collect();
-    assert!(!render(&JudgeRequest { fields, ..request }).expect("a prompt").user.contains("reference"));
+    assert!(!rendered(&JudgeRequest { fields, ..request }).expect("a prompt").user.contains("reference"));
 }
 
 #[test]
@@ -138,7 +145,7 @@ fn a_rubric_shows_what_is_configured() {
         json!(["reference", "answer"]),
     ] {
         let request = rubric().param("fields", fields.clone()).first_request();
-        let user = render(&request).unwrap_or_else(|error| panic!("{fields}: {error}")).user;
+        let user = rendered(&request).unwrap_or_else(|error| panic!("{fields}: {error}")).user;
         for field in ["criterion", "query", "reference", "contexts", "answer", "levels"] {
             let is_asked = request.fields.iter().any(|asked| asked.name == field);
             assert_eq!(user.contains(&format!("=== BEGIN {field} ")), is_asked, "{fields}: {field}");
@@ -162,7 +169,7 @@ fn contexts_may_be_none_only_where_the_prompt_says_what_that_means() {
         if !request.fields.iter().any(|field| field.name == "contexts") {
             continue;
         }
-        match render(&request) {
+        match rendered(&request) {
             Ok(prompt) => {
                 let mut lines = prompt.user.lines().skip_while(|line| !line.starts_with("=== BEGIN contexts "));
                 assert!(lines.nth(1).is_some_and(|line| line.starts_with("=== END contexts ")), "{}", prompt.user);
@@ -199,7 +206,7 @@ fn schemas_keep_to_what_strict_modes_take() {
 #[test]
 fn each_template_explains_every_word_and_shows_a_reply_that_fits() {
     for request in requests() {
-        let prompt = render(&request).expect("a prompt");
+        let prompt = rendered(&request).expect("a prompt");
         let at = format!("{} {}", request.name, request.language.as_str());
         assert_eq!(serde_json::from_str::<Value>(&prompt.schema_text).expect("JSON"), prompt.schema);
         let example: Value = serde_json::from_str(prompt.system.lines().last().expect("lines")).expect(&at);
@@ -244,7 +251,12 @@ fn replies_that_fit_the_schemas_are_read_by_the_metrics() {
         (of(&metric::context_precision::ContextPrecision), vec![both("contexts", "not_useful", "useful")], 0.5),
         (of(&metric::context_recall::ContextRecall), vec![both("sentences", "attributed", "not_attributed")], 0.5),
         (of(&metric::context_recall::ContextRecall), vec![one("attributed")], 1.0),
-        (of(&metric::context_relevancy::ContextRelevancy), vec![both("contexts", "relevant", "irrelevant")], 0.5),
+        (
+            of(&metric::context_relevancy::ContextRelevancy),
+            vec![json!({"contexts": [{"n": 1, "verdict": "relevant", "confidence": 0.75},
+                                     {"n": 2, "verdict": "irrelevant", "confidence": 0}]})],
+            0.5,
+        ),
         (
             of(&metric::context_entity_recall::ContextEntityRecall),
             vec![json!({"sentences": [{"n": 1, "entities": [
@@ -298,7 +310,7 @@ fn replies_that_fit_the_schemas_are_read_by_the_metrics() {
         let mut left = replies.iter();
         tried.run_by(|request| {
             let value = left.next().unwrap_or_else(|| panic!("{} asks for more", request.name));
-            let prompt = render(request).expect("a prompt");
+            let prompt = rendered(request).expect("a prompt");
             assert!(fits(&prompt.schema, value), "{value} does not fit the schema of {}", request.name);
             covered.insert(request.name.clone());
             Reply::Value { value: value.clone() }
@@ -311,7 +323,7 @@ fn replies_that_fit_the_schemas_are_read_by_the_metrics() {
 #[test]
 fn the_scale_of_every_grade_is_explained() {
     for request in requests().into_iter().filter(|request| request.name == "self_critique.grades") {
-        let prompt = render(&request).expect("a prompt");
+        let prompt = rendered(&request).expect("a prompt");
         for grade in ["faithfulness", "relevance", "completeness"] {
             let line = prompt.system.lines().find(|line| line.starts_with(&format!("- `{grade}`"))).expect(grade);
             for end in ["10 ", "5 ", "0 "] {
@@ -324,7 +336,7 @@ fn the_scale_of_every_grade_is_explained() {
 #[test]
 fn a_schema_refuses_what_a_metric_refuses() {
     let request = tried(&metric::faithfulness::Faithfulness, Language::En).first_request();
-    let schema = render(&request).expect("a prompt").schema;
+    let schema = rendered(&request).expect("a prompt").schema;
     for reply in [
         json!({"score": 1.0}),
         json!({"sentences": [{"n": 1}]}),
@@ -345,8 +357,8 @@ fn a_request_that_does_not_fit_its_prompt_is_an_error() {
             of("style.verdict"),
             "there is no prompt for `style.verdict`; those that have one: answer_correctness.statements, \
              answer_relevancy.verdicts, bias.verdicts, context_entity_recall.entities, context_precision.verdicts, \
-             context_recall.attributions, context_relevancy.verdicts, faithfulness.claims, faithfulness.verdicts, \
-             faithfulness.verdicts_of_claims, noise_sensitivity.attributions, refusal_correctness.verdict, rubric.level, \
+             context_recall.attributions, context_relevancy.verdicts, faithfulness.claims, faithfulness.confirm, \
+             faithfulness.verdicts, noise_sensitivity.attributions, refusal_correctness.verdict, rubric.level, \
              self_critique.grades, task_completion.tasks, toxicity.verdicts",
         ),
         (relevancy(), "the field `sentences` is missing"),
@@ -360,7 +372,7 @@ fn a_request_that_does_not_fit_its_prompt_is_an_error() {
         ),
     ];
     for (request, expected) in table {
-        let error = render(&request).expect_err(expected).to_string();
+        let error = rendered(&request).expect_err(expected).to_string();
         assert!(error.ends_with(expected), "{error}");
     }
 }
@@ -369,17 +381,18 @@ fn a_request_that_does_not_fit_its_prompt_is_an_error() {
 fn hashes_tell_prompts_apart_and_leave_out_the_data() {
     let mut hashes = BTreeMap::new();
     for request in requests() {
-        let prompt = render(&request).expect("a prompt");
-        let other = render(&JudgeRequest { sample: 3, ..request.clone() }).expect("a prompt");
+        let prompt = rendered(&request).expect("a prompt");
+        let other = rendered(&JudgeRequest { sample: 3, ..request.clone() }).expect("a prompt");
         assert_eq!((&prompt.hash, &prompt.system), (&other.hash, &other.system));
         assert_ne!(prompt.user, other.user);
-        assert_eq!(prompt, render(&request).expect("a prompt"));
+        assert_eq!(prompt, rendered(&request).expect("a prompt"));
         if let Some(twin) = hashes.insert(prompt.hash, (request.name.clone(), request.language)) {
             panic!("{twin:?} has the hash of {} {:?}", request.name, request.language);
         }
     }
     assert_eq!(hashes.len(), TEMPLATES.len() * catalog::LANGUAGES.len());
-    assert!(digest().len() == 64 && !hashes.contains_key(&digest()));
+    let digest = Prompts::default().digest();
+    assert!(digest.len() == 64 && !hashes.contains_key(&digest));
 }
 
 #[test]
@@ -390,4 +403,45 @@ fn a_wrong_answer_stays_wrong_whatever_it_says_of_itself() {
     let count = tried.first_request().numbered_of("sentences").expect("sentences").len();
     let entries: Vec<_> = (1..=count).map(|n| json!({"n": n, "verdict": "irrelevant"})).collect();
     tried.replies(&[json!({"sentences": entries})]).expect_score(UnitInterval::ZERO.get());
+}
+
+#[test]
+fn with_reasons_a_reply_has_one_beside_each_verdict_and_other_prompts_stay() {
+    let prompts = Prompts::new(true);
+    for request in requests() {
+        let (plain, prompt) = (rendered(&request).expect("a prompt"), prompts.render(&request).expect("a prompt"));
+        let at = format!("{} {}", request.name, request.language.as_str());
+        if !reasons::fit(&plain.schema_text) {
+            assert_eq!(plain, prompt, "{at}");
+            continue;
+        }
+        assert_ne!(plain.hash, prompt.hash, "{at}");
+        assert!(prompt.system.contains("`reason`") && !plain.system.contains("`reason`"), "{at}");
+        assert_eq!(serde_json::from_str::<Value>(&prompt.schema_text).expect("JSON"), prompt.schema);
+        let example = prompt.system.lines().last().expect("lines");
+        assert!(fits(&prompt.schema, &serde_json::from_str(example).expect("JSON")), "{at}: {example}");
+        assert!(example.contains(r#""reason": "...", ""#), "{at}: {example}");
+    }
+    let reply = json!({"contexts": [{"n": 1, "reason": "states the period", "verdict": "useful"},
+                                    {"n": 2, "reason": null, "verdict": "not_useful"}]});
+    let claims = tried(&metric::context_precision::ContextPrecision, Language::En).replies(&[reply]).detail().claims;
+    assert_eq!(claims[0].reason.as_deref(), Some("states the period"));
+}
+
+#[test]
+fn an_own_template_stands_for_the_built_in_one_and_for_no_other() {
+    let mut own = Prompts::default();
+    let text = "=== system ===\nOurs.\n{{ rules }}\n=== user ===\n{{ query }}\n{{ answer }}\nJudge.\n";
+    let wrong = own.replace("refusal_correctness.verdict", Language::Pt, "Ours.").expect_err("no template");
+    assert_eq!((wrong.len(), &own), (1, &Prompts::default()));
+    own.replace("refusal_correctness.verdict", Language::Pt, text).expect("a template");
+    assert!(own.replace("style.verdict", Language::Pt, text).is_err());
+    for request in requests() {
+        let (plain, prompt) = (rendered(&request).expect("a prompt"), own.render(&request).expect("a prompt"));
+        let is_own = request.name == "refusal_correctness.verdict" && request.language == Language::Pt;
+        assert_eq!(prompt.system.starts_with("Ours.\n## Dados"), is_own, "{}", request.name);
+        assert_eq!((plain.hash != prompt.hash, plain.schema_text == prompt.schema_text), (is_own, true));
+    }
+    let digests: BTreeSet<_> = [Prompts::default(), own, Prompts::new(true)].iter().map(Prompts::digest).collect();
+    assert_eq!(digests.len(), 3);
 }
