@@ -119,6 +119,7 @@ pub(super) const TEMPLATES: &[Template] = &[
     template!("context_recall.attributions", &[text("query"), numbered("sentences"), numbered("contexts")]),
     template!("context_relevancy.verdicts", &[text("query"), numbered("contexts")]),
     template!("faithfulness.claims", &[text("query"), numbered("sentences")]),
+    template!("faithfulness.labels", &[text("query"), numbered("sentences"), numbered("contexts")]),
     template!("faithfulness.verdicts", &[text("query"), numbered("sentences"), numbered("contexts")]),
     template!("faithfulness.verdicts_of_claims", &[text("query"), numbered("claims"), numbered("contexts")]),
     template!(
