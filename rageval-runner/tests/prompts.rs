@@ -25,7 +25,9 @@ fn request(name: &str, language: Language, mut text: impl FnMut(usize) -> String
     let new = JudgeRequest::new(name, language);
     // A field of one text, or after `#` of two numbered ones.
     let fields: &[&str] = match name {
-        "faithfulness.verdicts" | "context_recall.attributions" => &["query", "#sentences", "#contexts"],
+        "faithfulness.verdicts" | "faithfulness.labels" | "context_recall.attributions" => {
+            &["query", "#sentences", "#contexts"]
+        }
         "faithfulness.confirm" => &["query", "#claims", "#contexts"],
         "answer_relevancy.verdicts" | "faithfulness.claims" | "toxicity.verdicts" | "bias.verdicts" => {
             &["query", "#sentences"]

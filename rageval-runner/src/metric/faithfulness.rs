@@ -9,14 +9,15 @@ use super::{
     confirm::Confirm,
     material::{Readable, sentences},
     numbered::{Part, entries},
-    scoring::{push_claim, share_of_claims},
+    scoring::{claim_of, push_claim, share_of_claims},
 };
 use crate::model::{Claim, Detail, GoldenCase, JudgeRequest, Outcome, Transcript, UnitInterval, Verdict};
 
 /// Share of the answer's claims that the retrieved contexts support, 0 to 1.
 ///
 /// Supported claims / all claims, after RAGAS (arXiv 2309.15217, section 3). The judge splits each numbered sentence into claims and
-/// gives each a verdict, in one request; with `mode: two_step` in two, so that it can't fit the claims to the contexts. A claim that only follows from the contexts counts with `inferred: true`.
+/// gives each a verdict, in one request; with `mode: two_step` in two, so that it can't fit the claims to the contexts. With
+/// `mode: labels` each sentence that states something is one claim, and a reply is one label a sentence, which a small model can give. A claim that only follows from the contexts counts with `inferred: true`.
 ///
 /// Without a readable context the score of an answer is 0, and nothing is asked. Not applicable to a refusal, right or wrong: it claims
 /// nothing. Unmeasured for a blank answer, and when the judge finds no claim in an answer that is no refusal.
@@ -63,11 +64,17 @@ const INFERRED: Param = Param {
 /// Whether claims are found and judged in one request or in two.
 pub(super) const MODE: Param = Param {
     name: "mode",
-    kind: ParamKind::OneOf(&["one_step", TWO_STEP]),
-    about: "`one_step` (the default) finds and judges claims in one request; `two_step` finds them first, without the contexts",
+    kind: ParamKind::OneOf(&["one_step", TWO_STEP, LABELS]),
+    about: "`one_step` (the default) finds and judges claims in one request; `two_step` finds them first, without the contexts; \
+            `labels` takes each sentence as one claim, for small models",
 };
 
 const TWO_STEP: &str = "two_step";
+const LABELS: &str = "labels";
+
+fn words() -> [(&'static str, Verdict); 4] {
+    Verdict::ALL.map(|verdict| (verdict.as_str(), verdict))
+}
 
 /// The share of the answer's claims whose verdict is good, with what every metric over these claims has in common.
 pub(super) fn share_of(input: &Input<'_>, transcript: &Transcript, is_good: impl Fn(Verdict) -> bool) -> Step {
@@ -84,15 +91,20 @@ pub(super) fn share_of(input: &Input<'_>, transcript: &Transcript, is_good: impl
         return Step::Done(Outcome::scored_with(UnitInterval::ZERO, Detail { note, ..Detail::default() }));
     }
     let sentences = sentences(&input.sample.answer.response, input.language());
-    let reading = if input.params.text(MODE.name) == Some(TWO_STEP) {
-        in_two_steps(input, transcript, sentences, &contexts)
-    } else {
-        let count = sentences.len();
-        let request = JudgeRequest::new("faithfulness.verdicts", input.language())
+    let of_the_answer = |name: &str| {
+        JudgeRequest::new(name, input.language())
             .text("query", &input.case.query)
-            .numbered("sentences", sentences)
-            .numbered("contexts", contexts.texts());
-        asking::read(transcript, &request, |reply| claims(reply, count, &contexts))
+            .numbered("sentences", sentences.iter())
+            .numbered("contexts", contexts.texts())
+    };
+    let reading = match input.params.text(MODE.name) {
+        Some(TWO_STEP) => in_two_steps(input, transcript, &sentences, &contexts),
+        Some(LABELS) => {
+            asking::read(transcript, &of_the_answer("faithfulness.labels"), |reply| labelled(reply, &sentences))
+        }
+        Some(_) | None => asking::read(transcript, &of_the_answer("faithfulness.verdicts"), |reply| {
+            claims(reply, sentences.len(), &contexts)
+        }),
     };
     reading.then(|claims| share_of_claims(claims.iter().filter(|claim| is_good(claim.verdict)).count(), claims))
 }
@@ -108,17 +120,28 @@ fn claims(reply: &Value, sentences: usize, contexts: &Readable<'_>) -> Result<Ve
     Ok(claims)
 }
 
+/// The sentences of the answer that state something, each as one claim with its label.
+fn labelled(reply: &Value, sentences: &[String]) -> Result<Vec<Claim>, String> {
+    let mut claims = Vec::new();
+    for (part, sentence) in entries(reply, "sentences", sentences.len())?.iter().zip(sentences) {
+        if let Some(claim) = claim_of(part, &words(), sentence)? {
+            push_claim(&mut claims, claim, Verdict::as_str)?;
+        }
+    }
+    Ok(claims)
+}
+
 /// Finds the claims first, without the contexts in view, and then has them judged by number.
 fn in_two_steps(
     input: &Input<'_>,
     transcript: &Transcript,
-    sentences: Vec<String>,
+    sentences: &[String],
     contexts: &Readable<'_>,
 ) -> Reading<Vec<Claim>> {
     let count = sentences.len();
     let request = JudgeRequest::new("faithfulness.claims", input.language())
         .text("query", &input.case.query)
-        .numbered("sentences", sentences);
+        .numbered("sentences", sentences.iter());
     let texts = match asking::read(transcript, &request, |reply| texts(reply, count)) {
         Reading::Read(texts) if texts.is_empty() => return Reading::Read(Vec::new()),
         Reading::Read(texts) => texts,
@@ -148,7 +171,7 @@ fn text_of<'a>(part: &Part<'a>) -> Result<&'a str, String> {
 pub(super) fn claim(part: &Part<'_>, text: &str, contexts: &Readable<'_>) -> Result<Claim, String> {
     Ok(Claim {
         text: text.to_owned(),
-        verdict: part.one_of("verdict", &Verdict::ALL.map(|verdict| (verdict.as_str(), verdict)))?,
+        verdict: part.one_of("verdict", &words())?,
         evidence: contexts.evidence(part)?,
         reason: part.text("reason")?.map(str::to_owned),
     })
@@ -324,4 +347,58 @@ mod tests {
     }
 
     use crate::model::Evidence;
+
+    fn by_labels() -> Try {
+        two_sentences().param("mode", json!("labels"))
+    }
+
+    fn labels(first: &str, second: &str) -> Value {
+        json!({"sentences": [{"n": 2, "verdict": second}, {"n": 1, "verdict": first}]})
+    }
+
+    #[test]
+    fn by_labels_each_sentence_that_states_something_is_one_claim() {
+        let expected = JudgeRequest { name: "faithfulness.labels".to_owned(), ..two_sentences().first_request() };
+        assert_eq!(by_labels().first_request(), expected);
+        for (first, second, good) in [
+            ("supported", "supported", 2),
+            ("supported", "unsupported", 1),
+            ("contradicted", "supported", 1),
+            ("unsupported", "contradicted", 0),
+            ("supported", "inferred", 1),
+        ] {
+            by_labels().replies(&[labels(first, second)]).expect_share(good, 2).expect_asked(1);
+        }
+        by_labels().param("inferred", json!(true)).replies(&[labels("supported", "inferred")]).expect_share(2, 2);
+        let thanks = json!({"sentences": [{"n": 1, "verdict": "unsupported"}, {"n": 2, "no_claim": true}]});
+        let detail = by_labels().replies(&[thanks]).expect_share(0, 1).detail();
+        let claim = |verdict| Claim { text: "Refunds take 30 days.".into(), verdict, evidence: None, reason: None };
+        assert_eq!(detail.claims, [claim(Verdict::Unsupported)]);
+        let none = json!({"sentences": [{"n": 1, "no_claim": true}, {"n": 2, "no_claim": true}]});
+        by_labels().replies(&[none]).expect_unmeasured("no claims in a non-refusal answer").expect_asked(1);
+    }
+
+    #[test]
+    fn labels_that_do_not_fit_the_sentences_are_asked_for_again() {
+        for bad in [
+            json!({"sentences": [{"n": 1, "verdict": "supported"}]}),
+            json!({"sentences": [{"n": 1, "verdict": "supported"}, {"n": 2}]}),
+            json!({"sentences": [{"n": 1, "verdict": "supported"}, {"n": 2, "verdict": "supported", "no_claim": true}]}),
+            json!({"sentences": [{"n": 1, "verdict": "supported"}, {"n": 1, "verdict": "supported"}]}),
+            json!({"sentences": [{"n": 1, "verdict": "supported"}, {"n": 2, "no_claim": true}, {"n": 3, "no_claim": true}]}),
+            labels("supported", "yes"),
+            labels("Supported", "supported"),
+            reply(&["supported"]),
+        ] {
+            by_labels()
+                .replies(&[bad.clone(), bad.clone()])
+                .expect_unmeasured("judge reply incomplete")
+                .expect_asked(2);
+            by_labels().replies(&[bad, labels("supported", "supported")]).expect_share(2, 2).expect_asked(2);
+        }
+        let twice = || by_labels().answer("It is free. It is free.");
+        let both = labels("supported", "unsupported");
+        twice().replies(&[both.clone(), both]).expect_unmeasured("judge reply incomplete").expect_why("is both");
+        twice().replies(&[labels("supported", "supported")]).expect_share(2, 2);
+    }
 }

@@ -76,8 +76,10 @@ mod tests {
     #[test]
     fn it_asks_what_faithfulness_asks_so_that_one_reply_serves_both() {
         assert_eq!(tried(&Hallucination).first_request(), tried(&Faithfulness).first_request());
-        let in_two_steps = |metric| tried(metric).param("mode", json!("two_step")).first_request();
-        assert_eq!(in_two_steps(&Hallucination), in_two_steps(&Faithfulness));
+        for mode in ["two_step", "labels"] {
+            let first = |metric| tried(metric).param("mode", json!(mode)).first_request();
+            assert_eq!(first(&Hallucination), first(&Faithfulness), "{mode}");
+        }
     }
 
     #[test]

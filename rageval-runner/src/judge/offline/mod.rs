@@ -55,6 +55,7 @@ impl Judge for Offline {
 pub fn reply(request: &JudgeRequest) -> Reply {
     let value = match request.name.as_str() {
         "faithfulness.verdicts" => faithfulness(request),
+        "faithfulness.labels" => labels(request),
         "answer_relevancy.verdicts" => answer_relevancy(request),
         "context_precision.verdicts" => context_precision(request),
         "context_relevancy.verdicts" => context_relevancy(request),
@@ -151,17 +152,49 @@ fn literal(sentence: &str, texts: &[String], language: Language) -> Reading {
     Reading { verdict, best, coverage, why: why.to_owned() }
 }
 
+/// The claims of a sentence, each weighed against the contexts.
+fn weighed<'a>(
+    sentence: &'a str,
+    ground: Ground,
+    contexts: &[String],
+    evidence: &Premises,
+    language: Language,
+) -> Vec<(&'a str, Reading)> {
+    match ground {
+        Ground::Content => claims(sentence, language).into_iter().map(|claim| (claim, evidence.weigh(claim))).collect(),
+        Ground::Literal => vec![(sentence, literal(sentence, contexts, language))],
+    }
+}
+
+/// A sentence has the worst verdict of its claims.
+fn labels(request: &JudgeRequest) -> Option<Value> {
+    let contexts = request.numbered_of("contexts")?;
+    let evidence = premises(contexts, request.language);
+    let sentences = entries(request.numbered_of("sentences")?, request.language, |_, sentence, ground| {
+        let weighed = weighed(sentence, ground, contexts, &evidence, request.language);
+        let worst = weighed.into_iter().map(|(_, reading)| reading).max_by_key(|reading| badness(reading.verdict));
+        worst.map_or(
+            json!({"no_claim": true}),
+            |reading| json!({"verdict": reading.verdict.as_str(), "reason": reading.why}),
+        )
+    });
+    Some(json!({"sentences": sentences}))
+}
+
+fn badness(verdict: Verdict) -> u8 {
+    match verdict {
+        Verdict::Supported => 0,
+        Verdict::Inferred => 1,
+        Verdict::Unsupported => 2,
+        Verdict::Contradicted => 3,
+    }
+}
+
 fn faithfulness(request: &JudgeRequest) -> Option<Value> {
     let contexts = request.numbered_of("contexts")?;
     let evidence = premises(contexts, request.language);
     let sentences = entries(request.numbered_of("sentences")?, request.language, |_, sentence, ground| {
-        let weighed: Vec<(&str, Reading)> = match ground {
-            Ground::Content => {
-                claims(sentence, request.language).into_iter().map(|claim| (claim, evidence.weigh(claim))).collect()
-            }
-            Ground::Literal => vec![(sentence, literal(sentence, contexts, request.language))],
-        };
-        let weighed: Vec<Value> = weighed
+        let weighed: Vec<Value> = weighed(sentence, ground, contexts, &evidence, request.language)
             .into_iter()
             .map(|(claim, reading)| {
                 with_evidence(json!({"claim": claim, "verdict": reading.verdict.as_str()}), reading)

@@ -121,6 +121,28 @@ fn sentences_without_a_claim_say_so_and_clauses_are_claims() {
 }
 
 #[test]
+fn a_label_is_the_worst_verdict_of_a_sentences_claims() {
+    let asked = request("faithfulness.labels", Language::En)
+        .text("query", "?")
+        .numbered(
+            "sentences",
+            [
+                "Hello!",
+                "The fee is 5 dollars, and the refund takes 30 days.",
+                "The fee is 5 dollars, and the refund takes 60 days.",
+                "The fee is 5 dollars, and the office in Dublin opens at noon.",
+            ],
+        )
+        .numbered("contexts", ["The fee is 5 dollars.", "The refund takes 30 days."]);
+    assert_eq!(verdicts(&value(&asked)["sentences"]), ["-", "supported", "contradicted", "unsupported"]);
+    let bare = request("faithfulness.labels", Language::En)
+        .text("query", "?")
+        .numbered("sentences", ["Yes."])
+        .numbered("contexts", ["Yes. It ships abroad."]);
+    assert_eq!(verdicts(&value(&bare)["sentences"]), ["supported"]);
+}
+
+#[test]
 fn an_answer_of_function_words_alone_is_compared_as_it_stands() {
     for (language, context, answer, expected) in [
         (Language::En, "The band that played was The Who.", vec!["The Who"], "supported"),

@@ -116,6 +116,7 @@ pub(super) const TEMPLATES: &[Template] = &[
     template!("context_relevancy.verdicts", &[text("query"), numbered("contexts")]),
     template!("faithfulness.claims", &[text("query"), numbered("sentences")]),
     template!("faithfulness.confirm", &[text("query"), numbered("claims"), numbered("contexts")]),
+    template!("faithfulness.labels", &[text("query"), numbered("sentences"), numbered("contexts")]),
     template!("faithfulness.verdicts", &[text("query"), numbered("sentences"), numbered("contexts")]),
     template!(
         "noise_sensitivity.attributions",

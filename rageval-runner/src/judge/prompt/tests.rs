@@ -226,9 +226,10 @@ fn replies_that_fit_the_schemas_are_read_by_the_metrics() {
     let none = json!({"n": 2, "no_claim": true});
     let claim = |verdict: &str, context: Value, quote: Value| json!({"claim": verdict, "verdict": verdict, "context": context, "quote": quote});
     let of = |metric: &'static dyn metric::Metric| tried(metric, Language::En);
+    let by_labels = || of(&metric::faithfulness::Faithfulness).param("mode", json!("labels"));
     let both = |list: &str, first: &str, second: &str| json!({list: [{"n": 1, "verdict": first}, {"n": 2, "verdict": second}]});
     let one = |first: &str| json!({"sentences": [{"n": 1, "verdict": first}, none]});
-    let table: [(Try, Vec<Value>, f64); 20] = [
+    let table: [(Try, Vec<Value>, f64); 22] = [
         (
             of(&metric::faithfulness::Faithfulness),
             vec![json!({"sentences": [none, {"n": 1, "claims": [
@@ -246,6 +247,8 @@ fn replies_that_fit_the_schemas_are_read_by_the_metrics() {
             ],
             0.5,
         ),
+        (by_labels(), vec![both("sentences", "supported", "contradicted")], 0.5),
+        (by_labels(), vec![one("unsupported")], 0.0),
         (of(&metric::answer_relevancy::AnswerRelevancy), vec![both("sentences", "relevant", "irrelevant")], 0.5),
         (of(&metric::answer_relevancy::AnswerRelevancy), vec![one("relevant")], 1.0),
         (of(&metric::context_precision::ContextPrecision), vec![both("contexts", "not_useful", "useful")], 0.5),
@@ -358,7 +361,7 @@ fn a_request_that_does_not_fit_its_prompt_is_an_error() {
             "there is no prompt for `style.verdict`; those that have one: answer_correctness.statements, \
              answer_relevancy.verdicts, bias.verdicts, context_entity_recall.entities, context_precision.verdicts, \
              context_recall.attributions, context_relevancy.verdicts, faithfulness.claims, faithfulness.confirm, \
-             faithfulness.verdicts, noise_sensitivity.attributions, refusal_correctness.verdict, rubric.level, \
+             faithfulness.labels, faithfulness.verdicts, noise_sensitivity.attributions, refusal_correctness.verdict, rubric.level, \
              self_critique.grades, task_completion.tasks, toxicity.verdicts",
         ),
         (relevancy(), "the field `sentences` is missing"),
