@@ -14,6 +14,7 @@ use super::{
     snapshots::Snapshots,
 };
 use crate::{
+    embed::Embedder,
     evaluate::Evaluation,
     gate::{DropTests, Gate, MetricFacts},
     judge::Judge,
@@ -37,7 +38,9 @@ pub(super) struct Session {
     pub(super) baseline: Option<Baseline>,
     pub(super) snapshots: Snapshots,
     pub(super) judge: Arc<dyn Judge>,
+    /// The judge's, with the embedder's in its fingerprint where there is one.
     pub(super) judge_stamp: JudgeStamp,
+    pub(super) embedder: Option<Arc<dyn Embedder>>,
     pub(super) facts: BTreeMap<String, MetricFacts>,
     /// The test target, for the commands that a failure names.
     pub(super) target: &'static str,
@@ -85,7 +88,8 @@ impl Session {
             let system = setup::open_system(&self.files, self.function.clone())?;
             let shared = matches!(self.records, Shared::Folder(_)).then_some(&self.folder);
             let judge = Arc::clone(&self.judge);
-            Ok(Arc::new(setup::evaluation(&self.files, system, judge, self.metrics.clone(), shared)))
+            let embedder = self.embedder.clone();
+            Ok(Arc::new(setup::evaluation(&self.files, system, judge, embedder, self.metrics.clone(), shared)))
         };
         self.evaluation.get_or_init(open).clone()
     }

@@ -7,7 +7,8 @@ use std::{
 
 use super::{context::Context, flags::Flags, suite::Location};
 use crate::{
-    evaluate::Evaluation,
+    embed::{self, Embedder},
+    evaluate::{Embedding, Evaluation},
     judge::{self, Judge, spec::Minute},
     load::{self, Diagnostics, Policy},
     metric::Metric,
@@ -173,6 +174,14 @@ pub(super) fn open_judge(policy: &Policy) -> Result<Arc<dyn Judge>, Problem> {
         .map_err(|error| Problem::everything(format!("{}: {error}", policy.judge.place)))
 }
 
+/// Opens the embedder of the policy, where it names one.
+pub(super) fn open_embedder(policy: &Policy) -> Result<Option<Arc<dyn Embedder>>, Problem> {
+    let Some(spec) = &policy.embedder else { return Ok(None) };
+    embed::open(spec, &Context::variable)
+        .map(Some)
+        .map_err(|error| Problem::everything(format!("{}: {error}", spec.place)))
+}
+
 /// Opens the system of the policy: the function of the test binary, or one that needs no code.
 pub(super) fn open_system(files: &Files, function: Option<Arc<dyn RagSystem>>) -> Result<Arc<dyn RagSystem>, Problem> {
     let spec = &files.policy.system;
@@ -202,6 +211,7 @@ pub(super) fn evaluation(
     files: &Files,
     system: Arc<dyn RagSystem>,
     judge: Arc<dyn Judge>,
+    embedder: Option<Arc<dyn Embedder>>,
     metrics: Vec<&'static dyn Metric>,
     shared: Option<&RunFolder>,
 ) -> Evaluation {
@@ -222,6 +232,15 @@ pub(super) fn evaluation(
         judge_minute: shared.and_then(|folder| {
             let Minute { requests, tokens } = policy.judge.minute();
             folder.minute("judge", requests, tokens)
+        }),
+        embedding: embedder.zip(policy.embedder.as_ref()).map(|(embedder, spec)| Embedding {
+            embedder,
+            timeout: spec.timeout,
+            limit: limit("embedder", spec.max_in_flight),
+            minute: shared.and_then(|folder| {
+                let Minute { requests, tokens } = spec.minute();
+                folder.minute("embedder", requests, tokens)
+            }),
         }),
     }
 }

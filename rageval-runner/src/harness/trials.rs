@@ -20,6 +20,7 @@ use super::{
     verdict,
 };
 use crate::{
+    embed,
     gate::gates,
     metric::Metric,
     model::{CaseId, case::Fields, run::Decision},
@@ -130,6 +131,11 @@ fn session(
         }
     }
     let judge = setup::open_judge(&files.policy).map_err(|problem| problem.lines.join("\n"))?;
+    let embedder = setup::open_embedder(&files.policy).map_err(|problem| problem.lines.join("\n"))?;
+    let judge_stamp = match &embedder {
+        Some(embedder) => embed::folded(judge.stamp(), &embedder.stamp()),
+        None => judge.stamp(),
+    };
     let writing = match (context.ci, context.insta_force_pass) {
         (true, _) => Writing::Never,
         (false, false) => Writing::Pending,
@@ -162,7 +168,8 @@ fn session(
         gates,
         baseline,
         snapshots,
-        judge_stamp: judge.stamp(),
+        judge_stamp,
+        embedder,
         facts,
         target: location.target,
         judge,

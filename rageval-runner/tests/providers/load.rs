@@ -143,6 +143,7 @@ fn faults() {
         judge_timeout: policy.judge.timeout,
         judge_limit: Limit::in_process(policy.judge.max_in_flight),
         judge_minute: None,
+        embedding: None,
     };
     let started = Instant::now();
     let done = AtomicU64::new(0);

@@ -3,6 +3,8 @@
 //! User code never runs on the runtime's own threads: each call of the system sits on a blocking thread of its own, so that a
 //! system that blocks, spins or panics costs its own case and no other. Whatever happens, a case ends as a [`Record`].
 
+mod similarity;
+
 use std::{
     collections::BTreeMap,
     panic::AssertUnwindSafe,
@@ -22,6 +24,8 @@ use crate::{
     system::{Asked, Latency, Question, RagSystem, cause},
     text,
 };
+
+pub use similarity::Embedding;
 
 /// Rounds of asking after which a metric is taken to be unable to finish.
 const MAX_ROUNDS: usize = 16;
@@ -50,6 +54,8 @@ pub struct Evaluation {
     /// What the judge may be asked in a minute over all processes of the run; `None` where nothing limits it or this process is alone,
     /// since a judge keeps its own limits within a process.
     pub judge_minute: Option<MinuteLimit>,
+    /// The embedder with its limits; `None` where the policy names none.
+    pub embedding: Option<Embedding>,
 }
 
 /// One metric of one case, on its way to an outcome.
@@ -180,9 +186,12 @@ impl Evaluation {
         }
     }
 
-    /// One request, within the judge's limits.
+    /// One request, within the limits of whoever answers it.
     async fn ask(&self, case: &GoldenCase, request: &Request) -> Reply {
-        let Request::Judge(request) = request;
+        let request = match request {
+            Request::Judge(request) => request,
+            Request::Embed(request) => return similarity::similarities(self.embedding.as_ref(), request).await,
+        };
         let _permit = match self.judge_limit.acquire().await {
             Ok(permit) => permit,
             Err(error) => return Reply::Failed { ending: Ending::Provider, why: error.to_string() },
