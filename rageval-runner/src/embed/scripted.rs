@@ -1,6 +1,9 @@
 //! The `scripted` embedder: vectors from a file, for tests and demonstrations without a network.
 
-use std::{collections::BTreeMap, fmt};
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    fmt,
+};
 
 use serde::Deserialize;
 
@@ -74,10 +77,10 @@ impl Scripted {
                 problems.push((number, format!("the vector {fault}")));
             } else if vector.len() != first {
                 problems.push((number, format!("{} dimensions, where the first line has {first}", vector.len())));
-            } else if vectors.contains_key(&text) {
-                problems.push((number, "its text has a vector already".to_owned()));
+            } else if let Entry::Vacant(place) = vectors.entry(text) {
+                place.insert(vector);
             } else {
-                vectors.insert(text, vector);
+                problems.push((number, "its text has a vector already".to_owned()));
             }
         }
         if vectors.is_empty() && problems.is_empty() {

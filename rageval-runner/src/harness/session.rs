@@ -120,9 +120,11 @@ impl Session {
         kept.0.as_ref().ok_or_else(|| Problem::everything("the runtime has ended"))
     }
 
-    /// How many cases are under way at once: enough to keep both the system and the judge busy.
+    /// How many cases are under way at once: enough to keep the system, the judge and the embedder busy.
     fn width(&self) -> usize {
-        self.files.policy.system.max_in_flight + self.files.policy.judge.max_in_flight
+        let policy = &self.files.policy;
+        let embedder = policy.embedder.as_ref().map_or(0, |embedder| embedder.max_in_flight);
+        policy.system.max_in_flight + policy.judge.max_in_flight + embedder
     }
 
     /// Evaluates the given cases ahead, in the background; one process only.

@@ -64,19 +64,19 @@ fn failure(came: Result<Vec<Vec<f32>>, (Ending, String)>) -> (Ending, String) {
 }
 
 /// A reply with these entries.
-fn data(entries: Value) -> Reply {
+fn data(entries: &Value) -> Reply {
     Reply::ok(
         json!({"object": "list", "model": "e5-small", "data": entries, "usage": {"prompt_tokens": 4, "total_tokens": 4}}),
     )
 }
 
 fn two() -> Reply {
-    data(json!([{"index": 0, "embedding": [1, 0]}, {"index": 1, "embedding": [0.5, -0.25]}]))
+    data(&json!([{"index": 0, "embedding": [1, 0]}, {"index": 1, "embedding": [0.5, -0.25]}]))
 }
 
 fn in_order() {
     let shuffled = json!([{"index": 1, "embedding": [0, 1]}, {"index": 2, "embedding": [1, 1]}, {"index": 0, "embedding": [1, 0]}]);
-    let stub = Stub::script(vec![data(shuffled)]);
+    let stub = Stub::script(vec![data(&shuffled)]);
     assert_eq!(ask(&*of(&stub), 3), Ok(vec![vec![1.0, 0.0], vec![0.0, 1.0], vec![1.0, 1.0]]));
     let seen = &stub.seen()[0];
     assert_eq!(seen.line, "POST /v1/embeddings HTTP/1.1");
@@ -91,7 +91,7 @@ fn counting(dimensions: fn(usize) -> usize) -> Stub {
         let texts = seen.json()["input"].as_array().expect("texts").len();
         let vector = vec![1 + nth; dimensions(nth)];
         let entry = |index| json!({"index": index, "embedding": vector});
-        data((0..texts).rev().map(entry).collect())
+        data(&(0..texts).rev().map(entry).collect())
     })
 }
 
@@ -148,7 +148,7 @@ fn misfits() {
         (json!([fine, {"index": 1, "embedding": null}]), "the `embedding` of `data[1]` is no list of numbers"),
         (json!({}), "it has no list `data`"),
     ] {
-        let stub = Stub::script(vec![data(entries.clone())]);
+        let stub = Stub::script(vec![data(&entries)]);
         let (ending, why) = failure(ask(&*of(&stub), 2));
         assert_eq!(ending, Ending::Provider, "{entries}");
         assert_eq!(why, format!("the embedder's reply can't be used: {expected}"), "{entries}");
@@ -229,7 +229,7 @@ fn other_name() {
 }
 
 fn minute() {
-    let stub = Stub::script(vec![data(json!([{"index": 0, "embedding": [1, 0]}]))]);
+    let stub = Stub::script(vec![data(&json!([{"index": 0, "embedding": [1, 0]}]))]);
     let slow = HostedEmbeddings { requests_per_minute: Some(120), ..hosted(&stub.url()) };
     let embedder = open(slow);
     let started = std::time::Instant::now();
@@ -298,7 +298,7 @@ fn gated() {
         let of = |text: &Value| vectors.iter().find(|line| line["text"] == *text).expect("a vector")["vector"].clone();
         let body = seen.json();
         let texts = body["input"].as_array().expect("texts");
-        data(texts.iter().enumerate().map(|(index, text)| json!({"index": index, "embedding": of(text)})).collect())
+        data(&texts.iter().enumerate().map(|(index, text)| json!({"index": index, "embedding": of(text)})).collect())
     });
     let hosted = format!("embedder: {{provider: openai, base_url: \"{}\", model: e5-small}}\n", stub.url());
     let (by_server, snapshot) = run_gate(&hosted);
