@@ -1,6 +1,7 @@
 //! The quality gate of a retrieval-augmented generation (RAG) system, run by `cargo test`.
 
 mod contain;
+pub mod embed;
 pub mod evaluate;
 pub mod gate;
 pub mod harness;

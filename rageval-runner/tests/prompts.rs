@@ -32,6 +32,7 @@ fn request(name: &str, language: Language, mut text: impl FnMut(usize) -> String
         "answer_relevancy.verdicts" | "faithfulness.claims" | "toxicity.verdicts" | "bias.verdicts" => {
             &["query", "#sentences"]
         }
+        "answer_relevancy.questions" => &["answer", "count"],
         "context_precision.verdicts" => &["query", "reference", "#contexts"],
         "context_relevancy.verdicts" => &["query", "#contexts"],
         "context_entity_recall.entities" => &["#sentences", "#contexts"],

@@ -14,6 +14,7 @@ use super::{
     snapshots::Snapshots,
 };
 use crate::{
+    embed::Embedder,
     evaluate::Evaluation,
     gate::{DropTests, Gate, MetricFacts},
     judge::Judge,
@@ -37,7 +38,9 @@ pub(super) struct Session {
     pub(super) baseline: Option<Baseline>,
     pub(super) snapshots: Snapshots,
     pub(super) judge: Arc<dyn Judge>,
+    /// The judge's, with the embedder's in its fingerprint where there is one.
     pub(super) judge_stamp: JudgeStamp,
+    pub(super) embedder: Option<Arc<dyn Embedder>>,
     pub(super) facts: BTreeMap<String, MetricFacts>,
     /// The test target, for the commands that a failure names.
     pub(super) target: &'static str,
@@ -86,7 +89,8 @@ impl Session {
             let shared = matches!(self.records, Shared::Folder(_)).then_some(&self.folder);
             let judge = Arc::clone(&self.judge);
             let mode = setup::reply_mode(&self.context, &self.files.policy)?;
-            Ok(Arc::new(setup::evaluation(&self.files, system, judge, self.metrics.clone(), mode, shared)))
+            let embedder = self.embedder.clone();
+            Ok(Arc::new(setup::evaluation(&self.files, system, judge, embedder, self.metrics.clone(), mode, shared)))
         };
         self.evaluation.get_or_init(open).clone()
     }
@@ -117,9 +121,11 @@ impl Session {
         kept.0.as_ref().ok_or_else(|| Problem::everything("the runtime has ended"))
     }
 
-    /// How many cases are under way at once: enough to keep both the system and the judge busy.
+    /// How many cases are under way at once: enough to keep the system, the judge and the embedder busy.
     fn width(&self) -> usize {
-        self.files.policy.system.max_in_flight + self.files.policy.judge.max_in_flight
+        let policy = &self.files.policy;
+        let embedder = policy.embedder.as_ref().map_or(0, |embedder| embedder.max_in_flight);
+        policy.system.max_in_flight + policy.judge.max_in_flight + embedder
     }
 
     /// Evaluates the given cases ahead, in the background; one process only.

@@ -7,7 +7,8 @@ use std::{
 
 use super::{context::Context, flags::Flags, suite::Location};
 use crate::{
-    evaluate::{Evaluation, Judging, Replies},
+    embed::{self, Embedder},
+    evaluate::{Embedding, Evaluation, Judging, Replies},
     judge::{
         self, Judge,
         key::ReplyKeys,
@@ -212,6 +213,14 @@ pub(super) fn by_offline_rules(policy: &Policy) -> impl Iterator<Item = &MetricK
     policy.rules.metrics.iter().filter(move |(_, rule)| named && rule.judge == AskedOf::Offline).map(|(key, _)| key)
 }
 
+/// Opens the embedder of the policy, where it names one.
+pub(super) fn open_embedder(policy: &Policy) -> Result<Option<Arc<dyn Embedder>>, Problem> {
+    let Some(spec) = &policy.embedder else { return Ok(None) };
+    embed::open(spec, &Context::variable)
+        .map(Some)
+        .map_err(|error| Problem::everything(format!("{}: {error}", spec.place)))
+}
+
 /// Opens the system of the policy: the function of the test binary, or one that needs no code.
 pub(super) fn open_system(files: &Files, function: Option<Arc<dyn RagSystem>>) -> Result<Arc<dyn RagSystem>, Problem> {
     let spec = &files.policy.system;
@@ -241,6 +250,7 @@ pub(super) fn evaluation(
     files: &Files,
     system: Arc<dyn RagSystem>,
     judge: Arc<dyn Judge>,
+    embedder: Option<Arc<dyn Embedder>>,
     metrics: Vec<&'static dyn Metric>,
     mode: ReplyMode,
     shared: Option<&RunFolder>,
@@ -269,5 +279,14 @@ pub(super) fn evaluation(
         rules: policy.rules.clone(),
         system_timeout: policy.system.timeout,
         system_limit: limit("system", policy.system.max_in_flight),
+        embedding: embedder.zip(policy.embedder.as_ref()).map(|(embedder, spec)| Embedding {
+            embedder,
+            timeout: spec.timeout,
+            limit: limit("embedder", spec.max_in_flight),
+            minute: shared.and_then(|folder| {
+                let Minute { requests, tokens } = spec.minute();
+                folder.minute("embedder", requests, tokens)
+            }),
+        }),
     }
 }

@@ -199,6 +199,8 @@ fn body(judged: &BTreeMap<&MetricKey, &Outcome>) -> String {
                 let value = score.value.get();
                 let standing = match detail.k_of_n {
                     Some((k, n)) => format!("{k} of {n}"),
+                    // A cosine is 0 or 1 by chance, and then again not.
+                    None if detail.similarity.is_some() => "scored".to_owned(),
                     None if value == 0.0 => "0 of 1".to_owned(),
                     None if value == 1.0 => "1 of 1".to_owned(),
                     None => "scored".to_owned(),
@@ -410,6 +412,21 @@ mod tests {
         assert_eq!(of(None, None), "faithfulness: 1 of 1\n  supported: A.\n");
         let evidence = Evidence { id: None, text: "A, it says.".into() };
         assert_eq!(of(Some("stated (confidence 0.9)"), Some(evidence)), of(None, None));
+    }
+
+    #[test]
+    fn a_score_with_a_cosine_in_it_never_moves_a_body() {
+        use crate::model::{Detail, UnitInterval};
+        let key = MetricKey::parse("answer_relevancy").expect("a key");
+        let with = |value: f64, similarity| {
+            let score = UnitInterval::new(value).expect("a score");
+            let outcome = Outcome::scored_with(score, Detail { similarity, ..Detail::default() });
+            body(&BTreeMap::from([(&key, &outcome)]))
+        };
+        for value in [0.0, 0.3, 0.999_999_9, 1.0] {
+            assert_eq!(with(value, Some(value)), "answer_relevancy: scored\n");
+        }
+        assert_eq!(with(0.0, None), "answer_relevancy: 0 of 1\n");
     }
 
     #[test]

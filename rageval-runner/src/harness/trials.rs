@@ -20,6 +20,7 @@ use super::{
     verdict,
 };
 use crate::{
+    embed,
     gate::gates,
     metric::Metric,
     model::{CaseId, case::Fields, run::Decision},
@@ -131,6 +132,7 @@ fn session(
         }
     }
     let judge = setup::open_judge(&files.policy).map_err(|problem| problem.lines.join("\n"))?;
+    let embedder = setup::open_embedder(&files.policy).map_err(|problem| problem.lines.join("\n"))?;
     let writing = match (context.ci, context.insta_force_pass) {
         (true, _) => Writing::Never,
         (false, false) => Writing::Pending,
@@ -138,7 +140,12 @@ fn session(
     };
     let mut pinned = Fields::default();
     let judge_stamp = setup::judge_stamp(&files.policy, judge.as_ref());
+    // No verdict depends on the embedder, so a snapshot is pinned to the judge alone.
     pinned.add("judge", &judge_stamp.fingerprint);
+    let judge_stamp = match &embedder {
+        Some(embedder) => embed::folded(judge_stamp, &embedder.stamp()),
+        None => judge_stamp,
+    };
     for metric in &metrics {
         pinned.add(metric.name(), &metric.version().to_string());
     }
@@ -165,6 +172,7 @@ fn session(
         baseline,
         snapshots,
         judge_stamp,
+        embedder,
         facts,
         target: location.target,
         judge,

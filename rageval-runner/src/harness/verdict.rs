@@ -218,6 +218,9 @@ fn notices(session: &Session) -> Vec<String> {
     if let Some(Ok(evaluation)) = session.evaluation.get() {
         notices.extend(evaluation.system.notices(&session.files.set));
         notices.extend(evaluation.judging.notices());
+        if let Some(embedding) = &evaluation.embedding {
+            notices.extend(embedding.embedder.notices());
+        }
     }
     notices
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use hosted::{HostedJudge, Interface};
 use prompt::Prompts;
 use spec::{JudgeProvider, JudgeSpec};
-pub use transport::TRIES;
+pub use transport::{Failed, TRIES};
 
 use crate::{
     model::{CaseId, JudgeRequest, Reply, Shown, run::JudgeStamp},
@@ -143,13 +143,15 @@ fn fingerprint(provider: &str, model: &str, prompts: &Prompts, parameters: &[(&s
 
 /// About how many tokens a request and its reply are: four letters each, or one character of a script without letters.
 pub fn estimated_tokens(request: &JudgeRequest) -> u64 {
-    let of = |text: &str| {
-        let ascii = text.bytes().filter(u8::is_ascii).count() as u64;
-        ascii / 4 + (text.chars().count() as u64 - ascii)
-    };
     let data = request.fields.iter().map(|field| match &field.shown {
-        Shown::Text(text) => of(text),
-        Shown::Numbered(texts) => texts.iter().map(|text| of(text) + 3).sum(),
+        Shown::Text(text) => tokens_of(text),
+        Shown::Numbered(texts) => texts.iter().map(|text| tokens_of(text) + 3).sum(),
     });
     data.sum::<u64>() + TOKENS_BESIDE_DATA
+}
+
+/// About how many tokens a text is.
+pub(crate) fn tokens_of(text: &str) -> u64 {
+    let ascii = text.bytes().filter(u8::is_ascii).count() as u64;
+    ascii / 4 + (text.chars().count() as u64 - ascii)
 }

@@ -14,6 +14,7 @@ use crate::{
 
 use super::{
     diagnostic::{Quoted, quoted},
+    embedder,
     metrics::{self, Metrics},
     node::{Entry, Kind, Node},
     read::{Empty, Fields, Reader},
@@ -229,6 +230,7 @@ impl Setting<'_> {
         if rule.is_none() && metric.kind() == MetricKind::Judged && !judge_stated {
             reader.problems.push(judge_missing(reader, &entry.key_span, key));
         }
+        embedder::needed_by_case(reader, &entry.key_span, key, metric, &bar, self.policy);
         Some(bar)
     }
 

@@ -20,13 +20,13 @@ use super::{
 
 const NAME: Key =
     Key::optional("name", Shape::Text, "What stored replies call the judge; its address where it is left out.");
-const BASE_URL: Key = Key::optional(
+pub(crate) const BASE_URL: Key = Key::optional(
     "base_url",
     Shape::Text,
     "Where the model is asked, up to the part that all requests share; the provider's own address where it is left out.",
 );
-const MODEL: Key = Key::required("model", Shape::Text, "The model, with its dated version.");
-const API_KEY_ENV: Key =
+pub(crate) const MODEL: Key = Key::required("model", Shape::Text, "The model, with its dated version.");
+pub(crate) const API_KEY_ENV: Key =
     Key::optional("api_key_env", Shape::Text, "The variable of the environment that holds the key.");
 const TEMPERATURE: Key =
     Key::optional("temperature", Shape::Number, "The temperature of sampling; 0 where it is left out.");
@@ -35,9 +35,9 @@ const MAX_TOKENS: Key = Key::optional(
     Shape::Count(1),
     "The longest reply in tokens; the server's own limit where it is left out, 4096 for `anthropic`.",
 );
-const REQUESTS_PER_MINUTE: Key =
+pub(crate) const REQUESTS_PER_MINUTE: Key =
     Key::optional("requests_per_minute", Shape::Count(1), "Requests sent in a minute; no limit where it is left out.");
-const TOKENS_PER_MINUTE: Key = Key::optional(
+pub(crate) const TOKENS_PER_MINUTE: Key = Key::optional(
     "tokens_per_minute",
     Shape::Count(1),
     "Tokens read and written in a minute; no limit where it is left out.",
@@ -52,7 +52,7 @@ const REPLIES: Key = Key::optional(
     Shape::Text,
     "The folder of stored replies; `.rageval/replies`, which stays out of version control, where it is left out.",
 );
-const TRY_TIMEOUT: Key = Key::optional(
+pub(crate) const TRY_TIMEOUT: Key = Key::optional(
     "try_timeout",
     Shape::Duration,
     "The longest time for one try of a request; half of `timeout` where it is left out.",
@@ -243,7 +243,7 @@ fn azure(
     Some(JudgeProvider::Azure { hosted: Box::new(hosted), deployment, api_version: api_version? })
 }
 
-/// The keys that all hosted models share. `own` is the provider's own address, at which a key is always needed.
+/// The keys that all hosted judges share. `own` is the provider's own address, at which a key is always needed.
 fn hosted(
     reader: &mut Reader<'_>,
     entry: &Entry<'_>,
@@ -251,6 +251,46 @@ fn hosted(
     timeout: Duration,
     own: Option<&str>,
 ) -> Option<Hosted> {
+    let address = address(reader, entry, fields, timeout, own);
+    let temperature = fields.get("temperature").and_then(|node| {
+        let temperature = reader.number(node, "\"temperature\"")?;
+        if temperature < 0.0 {
+            reader.report(&node.span, "\"temperature\" is 0 or more");
+        }
+        Some(temperature)
+    });
+    let max_tokens = fields.get("max_tokens").and_then(|node| reader.count(node, "\"max_tokens\"", 1));
+    let address = address?;
+    Some(Hosted {
+        base_url: address.base_url,
+        model: address.model,
+        api_key_env: address.api_key_env,
+        temperature: temperature.unwrap_or_default(),
+        max_tokens,
+        requests_per_minute: address.requests_per_minute,
+        tokens_per_minute: address.tokens_per_minute,
+        try_timeout: address.try_timeout,
+    })
+}
+
+/// Where a model is asked and within which limits, whatever it is asked for.
+pub(crate) struct Address {
+    pub(crate) base_url: String,
+    pub(crate) model: String,
+    pub(crate) api_key_env: Option<String>,
+    pub(crate) requests_per_minute: Option<usize>,
+    pub(crate) tokens_per_minute: Option<usize>,
+    pub(crate) try_timeout: Option<Duration>,
+}
+
+/// The keys that all hosted models share, judges and embedders. `own` is the provider's own address, at which a key is always needed.
+pub(crate) fn address(
+    reader: &mut Reader<'_>,
+    entry: &Entry<'_>,
+    fields: &Fields<'_, '_>,
+    timeout: Duration,
+    own: Option<&str>,
+) -> Option<Address> {
     let base_url = fields.get("base_url").map(|node| base_url(reader, node));
     let model = text(reader, fields, "model");
     let api_key_env = fields.get("api_key_env").and_then(|node| variable(reader, node));
@@ -260,15 +300,7 @@ fn hosted(
             .help("add `api_key_env: NAME`, or `base_url` of a server that needs none");
         reader.problems.push(problem);
     }
-    let temperature = fields.get("temperature").and_then(|node| {
-        let temperature = reader.number(node, "\"temperature\"")?;
-        if temperature < 0.0 {
-            reader.report(&node.span, "\"temperature\" is 0 or more");
-        }
-        Some(temperature)
-    });
     let mut count = |name: &'static str| fields.get(name).and_then(|node| reader.count(node, quoted(name), 1));
-    let max_tokens = count("max_tokens");
     let requests_per_minute = count("requests_per_minute");
     let tokens_per_minute = count("tokens_per_minute");
     let try_timeout = fields.get("try_timeout").and_then(|node| {
@@ -278,22 +310,20 @@ fn hosted(
         }
         Some(try_timeout)
     });
-    Some(Hosted {
+    Some(Address {
         base_url: match base_url {
             Some(read) => read?,
             None => own?.to_owned(),
         },
         model: model?,
         api_key_env,
-        temperature: temperature.unwrap_or_default(),
-        max_tokens,
         requests_per_minute,
         tokens_per_minute,
         try_timeout,
     })
 }
 
-fn text(reader: &mut Reader<'_>, fields: &Fields<'_, '_>, name: &'static str) -> Option<String> {
+pub(crate) fn text(reader: &mut Reader<'_>, fields: &Fields<'_, '_>, name: &'static str) -> Option<String> {
     let node = fields.get(name)?;
     let text = reader.text(node, quoted(name))?;
     refuse_variables(reader, &text, &node.span);

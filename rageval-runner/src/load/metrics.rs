@@ -76,6 +76,18 @@ pub(crate) fn param(reader: &mut Reader<'_>, node: &Node<'_>, param: &Param) -> 
             }
             serde_json::Number::from_f64(number).map(Value::Number)
         }
+        ParamKind::Unit => {
+            let number = reader.unit(node, &what)?.get();
+            serde_json::Number::from_f64(number).map(Value::Number)
+        }
+        ParamKind::Count { most } => {
+            let count = reader.count(node, &what, 1)?;
+            if count > most {
+                reader.report(&node.span, format!("{what} is at most {most}, got {count}"));
+                return None;
+            }
+            Some(Value::from(count))
+        }
         ParamKind::Text => reader.word(node, &what).map(Value::String),
         ParamKind::Texts => texts(reader, node, &what),
         ParamKind::Regex => {

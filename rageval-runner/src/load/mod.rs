@@ -5,6 +5,7 @@ mod case;
 mod cases;
 mod connect;
 mod diagnostic;
+mod embedder;
 mod files;
 mod http;
 pub mod insta_config;

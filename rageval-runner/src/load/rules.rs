@@ -10,6 +10,7 @@ use crate::{
 
 use super::{
     diagnostic::{Diagnostic, quoted},
+    embedder::{self, EmbedderStated},
     metrics::{self, Metrics},
     node::{Entry, Kind, Node},
     read::{Empty, Fields, Reader},
@@ -76,6 +77,7 @@ const BOTTOM10: &[Key] = &[
 pub(crate) struct MetricList<'m, 'p> {
     pub(crate) metrics: Metrics<'m>,
     pub(crate) judge_stated: JudgeStated,
+    pub(crate) embedder_stated: EmbedderStated,
     pub(crate) slice_spans: &'p mut Vec<(SliceMention, Span)>,
 }
 
@@ -93,6 +95,7 @@ impl MetricList<'_, '_> {
                 reader.problems.push(judge_missing(reader, &entry.key_span, &key));
             }
             let rule = self.rule(reader, entry, metric);
+            embedder::needed(reader, &entry.key_span, &key, metric, &rule.params, self.embedder_stated);
             rules.insert(key, rule);
         }
         rules

@@ -7,6 +7,7 @@ use std::{
 };
 
 use crate::{
+    embed::spec::EmbedderSpec,
     gate::rule::{DecisionRule, FailOn, Orphans, Regression, Rules},
     judge::spec::{JudgeProvider, JudgeSpec},
     metric::Metric,
@@ -17,6 +18,7 @@ use crate::{
 use super::{
     connect,
     diagnostic::Diagnostics,
+    embedder::{self, EmbedderStated},
     judge,
     metrics::Metrics,
     node::{Entry, Node},
@@ -51,6 +53,11 @@ pub(crate) const KEYS: &[Key] = &[
         "judge",
         Shape::Variants("provider", judge::PROVIDERS),
         "Who judges; needed as soon as a judged metric is listed.",
+    ),
+    Key::optional(
+        "embedder",
+        Shape::Variants("provider", embedder::PROVIDERS),
+        "Who turns texts into vectors; needed as soon as a metric compares them.",
     ),
     Key::required("metrics", Shape::Metrics, "What is measured, and which scores pass."),
     Key::optional("slices", Shape::Map(slices::KEYS), "Parts of the set that are gated on their own."),
@@ -93,6 +100,8 @@ pub struct Policy {
     pub system: SystemSpec,
     /// Who judges.
     pub judge: JudgeSpec,
+    /// Who turns texts into vectors; `None`: nobody, and no metric may need it then.
+    pub embedder: Option<EmbedderSpec>,
     /// Which scores pass.
     pub rules: Rules,
     /// Digest of the file's text, whatever its line ends: 32 hex digits.
@@ -182,12 +191,16 @@ fn read(reader: &mut Reader<'_>, node: &Node<'_>, file: &Path, metrics: Metrics<
             (Some(judge), JudgeStated::No)
         }
     };
+    let (embedder, embedder_stated) = match fields.entry("embedder") {
+        Some(entry) => (embedder::read(reader, entry, &root), EmbedderStated::Yes),
+        None => (None, EmbedderStated::No),
+    };
     let mut slice_spans = Vec::new();
     let (fail_on, orphans) = fields.get("snapshots").and_then(|node| snapshots(reader, node)).unwrap_or_default();
     let rules = Rules {
         metrics: match fields.entry("metrics") {
             Some(entry) => {
-                let mut list = MetricList { metrics, judge_stated, slice_spans: &mut slice_spans };
+                let mut list = MetricList { metrics, judge_stated, embedder_stated, slice_spans: &mut slice_spans };
                 list.read(reader, entry)
             }
             None => BTreeMap::new(),
@@ -208,6 +221,7 @@ fn read(reader: &mut Reader<'_>, node: &Node<'_>, file: &Path, metrics: Metrics<
         file: file.to_owned(),
         system: system?,
         judge: judge?,
+        embedder,
         rules,
         digest: digest.finish(),
         judge_stated,

@@ -3,17 +3,19 @@
 use serde_json::Value;
 
 use super::{
-    Input, Kind, Metric, Params, Step,
+    Input, Kind, Metric, Param, ParamKind, Params, Step,
     answering::{Answering, WRONG_ANSWER, WRONG_REFUSAL, blank, right_refusal},
     asking::{self, Reading},
     cause,
     material::{named, sentences, stating_sentences},
     numbered::entries,
-    scoring::{claim_of, no_claims, supported},
+    scoring::{claim_of, no_claims, scored, supported},
+    similarity::{self, floored},
 };
 use crate::{
     model::{
-        Claim, Detail, Evidence, Expectation, GoldenCase, JudgeRequest, Outcome, Transcript, UnitInterval, Verdict,
+        Claim, Detail, EmbedRequest, Evidence, Expectation, GoldenCase, JudgeRequest, Outcome, Transcript,
+        UnitInterval, Verdict,
     },
     text,
 };
@@ -21,13 +23,22 @@ use crate::{
 /// Agreement of the answer's statements with those of the reference, 0 to 1.
 ///
 /// TP / (TP + (FP + FN) / 2): TP correct and FP wrong sentences of the answer, FN reference sentences that the answer misses, after
-/// RAGAS's answer correctness without its similarity term. Of several references the best counts, one request each.
+/// RAGAS's answer correctness. Of several references the best counts, one request each.
+///
+/// With `similarity_weight: w` above 0 the score is (1 - w) of that and w of the cosine similarity of the answer to the reference, 0 where
+/// the cosine is below 0. It needs an embedder.
 ///
 /// An answer equal to a reference after normalisation is 1 without asking; so are, as 0, a refusal of a question that has an answer and
 /// an answer to one that should be declined. A right refusal and a case without reference are not applicable. Unmeasured for a blank
 /// answer, for an answer without statements, and for references that state nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct AnswerCorrectness;
+
+const WEIGHT: Param = Param {
+    name: "similarity_weight",
+    kind: ParamKind::Unit,
+    about: "the weight of the cosine similarity of answer and reference, from 0 (the default) to 1; the rest is that of the statements",
+};
 
 const ANSWER: [(&str, Verdict); 2] = [("correct", Verdict::Supported), ("wrong", Verdict::Contradicted)];
 const REFERENCE: [(&str, Verdict); 2] = [("covered", Verdict::Supported), ("missing", Verdict::Unsupported)];
@@ -43,6 +54,14 @@ impl Metric for AnswerCorrectness {
 
     fn kind(&self) -> Kind {
         Kind::Judged
+    }
+
+    fn params(&self) -> &[Param] {
+        &[WEIGHT]
+    }
+
+    fn needs_embedder(&self, params: &Params) -> bool {
+        weight(params).is_some()
     }
 
     fn not_applicable(&self, case: &GoldenCase, _params: &Params) -> Option<String> {
@@ -70,6 +89,11 @@ fn without_asking(score: UnitInterval, note: &str) -> Outcome {
     Outcome::scored_with(score, Detail { note: Some(note.to_owned()), ..Detail::default() })
 }
 
+/// The weight of likeness; `None` where it has none.
+fn weight(params: &Params) -> Option<f64> {
+    params.number(WEIGHT.name).filter(|weight| *weight > 0.0)
+}
+
 /// Compares an answer with every reference that states something.
 fn compare(input: &Input<'_>, transcript: &Transcript) -> Step {
     let references: Vec<_> = input
@@ -90,7 +114,22 @@ fn compare(input: &Input<'_>, transcript: &Transcript) -> Step {
     let answer = sentences(&input.sample.answer.response, input.language());
     let mut requests = Vec::new();
     let mut outcomes = Vec::new();
-    for (_, reference) in &references {
+    let likeness = match weight(input.params) {
+        None => None,
+        Some(weight) => {
+            let texts = references.iter().map(|(reference, _)| reference.as_str());
+            let request = EmbedRequest::new(&input.sample.answer.response, texts);
+            match similarity::read(transcript, request) {
+                Reading::Ask(request) => {
+                    requests.push(request);
+                    None
+                }
+                Reading::Read(similarities) => Some((weight, similarities)),
+                Reading::Fault(fault) => return Step::Done(Outcome::Unmeasured { fault }),
+            }
+        }
+    };
+    for (nth, (_, reference)) in references.iter().enumerate() {
         let request = JudgeRequest::new("answer_correctness.statements", input.language())
             .text("query", &input.case.query)
             .numbered("answer", answer.iter())
@@ -98,7 +137,10 @@ fn compare(input: &Input<'_>, transcript: &Transcript) -> Step {
         match asking::read(transcript, &request, |reply| Statements::read(reply, &answer, reference)) {
             Reading::Ask(request) if requests.contains(&request) => {}
             Reading::Ask(request) => requests.push(request),
-            Reading::Read(statements) => outcomes.push(statements.outcome()),
+            Reading::Read(statements) => {
+                let likeness = likeness.as_ref().and_then(|(weight, all)| Some((*weight, *all.get(nth)?)));
+                outcomes.push(statements.outcome(likeness));
+            }
             Reading::Fault(fault) => outcomes.push(Outcome::Unmeasured { fault }),
         }
     }
@@ -151,7 +193,8 @@ impl Statements {
         Ok(statements)
     }
 
-    fn outcome(self) -> Outcome {
+    /// `likeness` is the weight of a similarity, and the similarity.
+    fn outcome(self, likeness: Option<(f64, f64)>) -> Outcome {
         let correct = supported(&self.answer);
         let wrong = self.answer.len() - correct;
         let missing = self.reference.len() - supported(&self.reference);
@@ -163,8 +206,15 @@ impl Statements {
         let detail = Detail { claims, note: Some(note), ..Detail::default() };
         // TP / (TP + (FP + FN) / 2) with both sides doubled, so that it stays in whole numbers and a perfect answer is exactly 1.
         match UnitInterval::share(2 * correct, 2 * correct + wrong + missing) {
-            Some(score) => Outcome::scored_with(score, detail),
             None => no_claims(),
+            Some(agreement) => match likeness {
+                None => Outcome::scored_with(agreement, detail),
+                Some((weight, similarity)) => {
+                    let both = (1.0 - weight) * agreement.get() + weight * floored(similarity);
+                    let note = detail.note.map(|note| format!("{note}; cosine {similarity:.3} to the reference"));
+                    scored(both, Detail { similarity: Some(similarity), note, ..detail })
+                }
+            },
         }
     }
 }
@@ -174,7 +224,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{metric::trying::Try, model::Language};
+    use crate::{
+        metric::trying::Try,
+        model::{Ending, Language, Reply},
+    };
 
     fn two_sentences() -> Try {
         Try::of(&AnswerCorrectness)
@@ -282,6 +335,44 @@ mod tests {
             let both = [bad.clone(), bad.clone()];
             two_sentences().replies(&both).expect_unmeasured("judge reply incomplete").expect_asked(2);
             two_sentences().replies(&[bad, reply("++", "++")]).expect_score(1.0).expect_asked(2);
+        }
+    }
+
+    fn weighted(weight: f64) -> Try {
+        two_sentences().param("similarity_weight", json!(weight))
+    }
+
+    #[test]
+    fn likeness_counts_by_its_weight_and_never_below_0() {
+        let half = || reply("+-", "+-");
+        weighted(0.25).replies(&[json!([0.5]), half()]).expect_score(0.5).expect_asked(2).expect_note("cosine 0.500");
+        weighted(0.25).replies(&[json!([1.0]), half()]).expect_score(0.625);
+        weighted(0.25).replies(&[json!([-1.0]), half()]).expect_score(0.375);
+        weighted(0.25).replies(&[json!([1.0]), reply("++", "++")]).expect_score(1.0);
+        weighted(1.0).replies(&[json!([0.75]), half()]).expect_score(0.75);
+        weighted(0.0).replies(&[half()]).expect_score(0.5).expect_asked(1);
+        assert_eq!(weighted(0.25).replies(&[json!([1.0]), half()]).detail().similarity, Some(1.0));
+        weighted(0.25).answer("Refunds take 30 days. They are free.").expect_score(1.0).expect_asked(0);
+        weighted(0.25)
+            .replies(&[json!([0.5]), reply("00", "--")])
+            .expect_unmeasured("no claims in a non-refusal answer");
+    }
+
+    #[test]
+    fn of_several_references_the_best_of_both_counts() {
+        // The one that is nearer in wording is further off in what it says.
+        let two = || weighted(0.5).references(&["One.", "Two."]);
+        let (half, none) = (reply("+-", "+"), reply("--", "-"));
+        two().replies(&[json!([0.0, 1.0]), half.clone(), none.clone()]).expect_score(0.5).expect_asked(3);
+        two().replies(&[json!([0.5, 0.5]), half, none]).expect_score(0.5 / 1.5 + 0.25);
+    }
+
+    #[test]
+    fn without_a_similarity_there_is_no_score() {
+        let failed = |ending| Reply::Failed { ending, why: "so it was".to_owned() };
+        for (ending, cause) in [(Ending::Unsupported, "no embedder"), (Ending::TimeOut, "embedder time-out")] {
+            let replies = vec![failed(ending), Reply::Value { value: reply("++", "++") }];
+            weighted(0.25).raw_replies(replies).expect_unmeasured(cause).expect_why("so it was");
         }
     }
 }

@@ -23,6 +23,7 @@ pub mod rubric;
 pub mod safety;
 pub mod scoring;
 pub mod self_critique;
+mod similarity;
 pub mod task_completion;
 #[cfg(test)]
 pub(crate) mod trying;
@@ -106,6 +107,14 @@ pub mod cause {
     pub const QUANTITY: &str = "quantity invalid";
     /// Contexts came back and none carries an id, where the metric compares ids.
     pub const CONTEXT_IDS: &str = "contexts without ids";
+    /// The embedder answered with an error, after retries, or with what is no vectors.
+    pub const EMBEDDER: &str = "embedder error";
+    /// The embedder gave no answer in time.
+    pub const EMBEDDER_TIME_OUT: &str = "embedder time-out";
+    /// A similarity is needed and the policy names no embedder.
+    pub const NO_EMBEDDER: &str = "no embedder";
+    /// No stored or scripted vector, and asking is not allowed.
+    pub const VECTOR_MISSING: &str = "vector not stored";
     /// A score outside 0 to 1.
     pub const RANGE: &str = "score out of range";
 }
@@ -141,6 +150,13 @@ pub enum ParamKind {
     Flag,
     /// A number of at least 0.
     Number,
+    /// A number from 0 to 1.
+    Unit,
+    /// A whole number from 1 to `most`.
+    Count {
+        /// The largest one that is taken.
+        most: usize,
+    },
     /// A text that is not empty.
     Text,
     /// A list of texts, at least one; one text counts as a list of one.
@@ -277,6 +293,11 @@ pub trait Metric: Send + Sync {
     ///
     /// Asked before the system is: a case for which it applies and whose system failed is unmeasured.
     fn not_applicable(&self, case: &GoldenCase, params: &Params) -> Option<String>;
+
+    /// Whether it compares vectors under these parameters, so that the policy must name an embedder.
+    fn needs_embedder(&self, _params: &Params) -> bool {
+        false
+    }
 
     /// What it does next. Called again with a longer transcript until it is done; it must be done once every request it made has a reply.
     fn step(&self, input: &Input<'_>, transcript: &Transcript) -> Step;

@@ -98,6 +98,10 @@ fn every_cause_stands_in_the_documentation() {
         cause::QUANTITY,
         cause::CONTEXT_IDS,
         cause::RANGE,
+        cause::EMBEDDER,
+        cause::EMBEDDER_TIME_OUT,
+        cause::NO_EMBEDDER,
+        cause::VECTOR_MISSING,
     ];
     for cause in own.into_iter().chain(Ending::ALL.map(Ending::cause)) {
         assert!(docs.contains(&format!("| {cause} |")), "docs/metrics.md says nothing of `{cause}`");

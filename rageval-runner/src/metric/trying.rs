@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::{Input, Metric, Params, Step};
 use crate::model::{
-    Answer, AskedOf, CaseId, Detail, Exchange, Expectation, GoldenCase, JudgeRequest, Language, MetricKey, Outcome,
-    Place, Reply, Request, RetrievedContext, Sample, Transcript, Usage,
+    Answer, AskedOf, CaseId, Detail, EmbedRequest, Exchange, Expectation, GoldenCase, JudgeRequest, Language,
+    MetricKey, Outcome, Place, Reply, Request, RetrievedContext, Sample, Transcript, Usage,
 };
 
 /// A metric, a case, a sample and the replies to come. Starts from an answerable English question about refunds.
@@ -122,7 +122,13 @@ impl Try {
     /// What it asks first.
     pub(crate) fn first_requests(&self) -> Vec<JudgeRequest> {
         match self.step(&Transcript::default()) {
-            Step::Ask(requests) => requests.into_iter().map(|Request::Judge(request)| request).collect(),
+            Step::Ask(requests) => requests
+                .into_iter()
+                .filter_map(|request| match request {
+                    Request::Judge(request) => Some(request),
+                    Request::Embed(_) => None,
+                })
+                .collect(),
             Step::Done(outcome) => panic!("it asked nothing and is {outcome:?}"),
         }
     }
@@ -137,11 +143,18 @@ impl Try {
     /// The outcome after negation, and how many requests were made. Panics when it asks for more than there are replies.
     pub(crate) fn run(&self) -> (Outcome, usize) {
         let mut replies = self.replies.iter();
-        self.run_by(|request| replies.next().unwrap_or_else(|| panic!("no reply left for {request:?}")).clone())
+        self.run_with(|request| replies.next().unwrap_or_else(|| panic!("no reply left for {request:?}")).clone())
     }
 
-    /// The same with a judge.
+    /// The same with a judge, and an embedder by which all texts are alike.
     pub(crate) fn run_by(&self, mut judge: impl FnMut(&JudgeRequest) -> Reply) -> (Outcome, usize) {
+        self.run_with(|request| match request {
+            Request::Judge(request) => judge(request),
+            Request::Embed(EmbedRequest { others, .. }) => Reply::Value { value: vec![1.0; others.len()].into() },
+        })
+    }
+
+    fn run_with(&self, mut reply_to: impl FnMut(&Request) -> Reply) -> (Outcome, usize) {
         let mut transcript = Transcript::default();
         loop {
             match self.step(&transcript) {
@@ -153,8 +166,7 @@ impl Try {
                     assert!(!requests.is_empty(), "an empty question never ends");
                     for request in requests {
                         assert_eq!(transcript.reply_to(&request), None, "it asked the same again");
-                        let Request::Judge(asked) = &request;
-                        let reply = judge(asked);
+                        let reply = reply_to(&request);
                         transcript.exchanges.push(Exchange { request, reply, of: AskedOf::Policy });
                     }
                 }

@@ -61,6 +61,10 @@ pub struct Detail {
     /// How many of how many counted, for metrics that are a share: the `k of n` of a snapshot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub k_of_n: Option<(usize, usize)>,
+    /// The cosine similarity that is in the score, -1 to 1. It is no verdict and moves in its last digits, so that a snapshot leaves out a
+    /// score that has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub similarity: Option<f64>,
     /// For retrieval metrics: what was found and missed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranked: Option<Ranked>,

@@ -11,6 +11,8 @@ use super::case::Language;
 pub enum Request {
     /// A question to the judge.
     Judge(JudgeRequest),
+    /// A question to the embedder.
+    Embed(EmbedRequest),
 }
 
 impl Request {
@@ -18,7 +20,42 @@ impl Request {
     pub fn name(&self) -> &str {
         match self {
             Self::Judge(request) => &request.name,
+            Self::Embed(_) => EmbedRequest::NAME,
         }
+    }
+}
+
+/// A question to the embedder: how like `text` is to each of `others`.
+///
+/// The reply is a list of cosine similarities, one for each of `others` in their order, each from -1 to 1. The vectors themselves never
+/// enter a transcript.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct EmbedRequest {
+    /// The text that the others are compared with.
+    pub text: String,
+    /// The other texts; at least one.
+    pub others: Vec<String>,
+}
+
+impl EmbedRequest {
+    /// The name of every such request.
+    pub const NAME: &'static str = "embed.similarities";
+
+    /// Asks for the similarity of a text to each of others.
+    pub fn new<T: Into<String>>(text: impl Into<String>, others: impl IntoIterator<Item = T>) -> Self {
+        Self { text: text.into(), others: others.into_iter().map(Into::into).collect() }
+    }
+
+    /// The different texts of the request, each once: `text` first, then those of `others` in their order.
+    pub fn texts(&self) -> Vec<String> {
+        let mut texts = vec![self.text.clone()];
+        for other in &self.others {
+            if !texts.contains(other) {
+                texts.push(other.clone());
+            }
+        }
+        texts
     }
 }
 

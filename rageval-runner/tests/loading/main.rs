@@ -30,7 +30,9 @@ fn shown(folder: &Path) -> String {
         Err(problems) => format!("{problems}\n"),
         Ok((policy, golden_set)) => {
             let root = policy.root.to_string_lossy().into_owned();
-            let read = format!("{:#?}\n{:#?}\n{:#?}\n{golden_set:#?}\n", policy.system, policy.judge, policy.rules);
+            let embedder = policy.embedder.iter().map(|embedder| format!("{embedder:#?}\n")).collect::<String>();
+            let read =
+                format!("{:#?}\n{:#?}\n{embedder}{:#?}\n{golden_set:#?}\n", policy.system, policy.judge, policy.rules);
             read.replace(&root, "ROOT")
         }
     }

@@ -146,6 +146,7 @@ fn faults() {
         rules: policy.rules.clone(),
         system_timeout: policy.system.timeout,
         system_limit: Limit::in_process(8),
+        embedding: None,
     };
     let started = Instant::now();
     let done = AtomicU64::new(0);

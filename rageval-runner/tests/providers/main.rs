@@ -3,6 +3,7 @@
 //! This binary is three things. Started with `fake-judge` it is a program that judges; with `RAGEVAL_GATE` set it is a gate over the
 //! project in `CARGO_MANIFEST_DIR`; else it is the tests.
 
+mod embeddings;
 mod ends;
 mod fake;
 mod forms;
@@ -40,7 +41,8 @@ fn main() -> ExitCode {
     if std::env::var_os(GATE).is_some() {
         return rageval_runner::Suite::new(rageval_runner::location!()).run();
     }
-    let groups: [(&str, &[Test]); 7] = [
+    let groups: [(&str, &[Test]); 8] = [
+        ("embeddings", embeddings::TESTS),
         ("ends", ends::TESTS),
         ("forms", forms::TESTS),
         ("load", load::TESTS),

@@ -5,7 +5,7 @@ use std::{fs, path::Path, process::Command};
 use rageval_runner::judge::spec::JudgeProvider;
 
 use super::{
-    GATE, KEY, Test, anthropic, ask, hosted, open, openai, run,
+    GATE, KEY, Test, anthropic, ask, embeddings, hosted, open, openai, run,
     stub::{Reply, Seen, Stub, completion},
 };
 
@@ -48,6 +48,10 @@ fn replies() {
             assert!(came.is_err(), "{first}: {came:?}");
             clean(&format!("{came:?} {:?} {:?}", judge.notices(), judge.stamp()));
         }
+        let embedder = embeddings::open(embeddings::hosted(&stub.url()));
+        let came = embeddings::ask(&*embedder, 2);
+        assert!(came.is_err(), "{first}: {came:?}");
+        clean(&format!("{came:?} {:?} {:?}", embedder.notices(), embedder.stamp()));
         assert!(stub.seen().iter().all(was_given), "the key was sent");
     }
 }
@@ -59,6 +63,7 @@ fn was_given(seen: &Seen) -> bool {
 
 fn written() {
     let stub = Stub::start(|_, nth| repeating(nth));
+    let vectors = Stub::start(|_, nth| repeating(nth));
     let folder = tempfile::tempdir().expect("a temporary folder");
     let write = |path: &str, text: &str| {
         let path = folder.path().join(path);
@@ -67,13 +72,17 @@ fn written() {
     };
     write("Cargo.toml", "[workspace]\n");
     let policy = format!(
-        "version: 1\nsystem: {{kind: recorded}}\njudge: {{provider: openai, base_url: \"{}\", model: m, api_key_env: JUDGE_KEY, timeout: 3s}}\nmetrics:\n  faithfulness: {{mean: {{min: 0.5}}}}\n",
-        stub.url()
+        "version: 1\nsystem: {{kind: recorded}}\n\
+         judge: {{provider: openai, base_url: \"{}\", model: m, api_key_env: JUDGE_KEY, timeout: 3s}}\n\
+         embedder: {{provider: openai, base_url: \"{}\", model: m, api_key_env: JUDGE_KEY, timeout: 3s}}\n\
+         metrics:\n  faithfulness: {{mean: {{min: 0.5}}}}\n  answer_correctness: {{similarity_weight: 0.25}}\n",
+        stub.url(),
+        vectors.url()
     );
     write("thresholds.yaml", &policy);
     let case = |n: usize| {
         format!(
-            "- id: c{n}\n  query: Q{n}?\n  response: It takes {n} days.\n  retrieved_contexts: [It takes {n} days.]\n"
+            "- id: c{n}\n  query: Q{n}?\n  reference: It takes {n} weeks.\n  response: It takes {n} days.\n  retrieved_contexts: [It takes {n} days.]\n"
         )
     };
     write("cases/all.yaml", &(0..7).map(case).collect::<String>());
@@ -86,7 +95,7 @@ fn written() {
         .env("JUDGE_KEY", KEY)
         .output()
         .expect("a run");
-    assert!(!stub.seen().is_empty(), "nothing was asked: {ran:?}");
+    assert!(!stub.seen().is_empty() && !vectors.seen().is_empty(), "nothing was asked: {ran:?}");
     for stream in [&ran.stdout, &ran.stderr] {
         clean(&String::from_utf8_lossy(stream));
     }
@@ -99,7 +108,7 @@ fn written() {
     assert!(files > 3, "a run writes its records");
 }
 
-fn walk(folder: &Path, look: &mut dyn FnMut(&Path)) {
+pub(crate) fn walk(folder: &Path, look: &mut dyn FnMut(&Path)) {
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
         if path.is_dir() {

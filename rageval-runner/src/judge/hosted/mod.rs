@@ -125,7 +125,7 @@ impl HostedJudge {
                 (Protocol::Messages, KeyHeader::Named("x-api-key"), &[("anthropic-version", ANTHROPIC_VERSION)])
             }
         };
-        let headers = Headers::new(hosted.api_key_env.as_deref(), header, fixed, env);
+        let headers = Headers::new("judge", hosted.api_key_env.as_deref(), header, fixed, env);
         let pace = Pace::new(hosted.requests_per_minute, hosted.tokens_per_minute);
         let try_timeout = hosted.try_timeout.unwrap_or(timeout / 2);
         let (first, default_max_tokens) = match protocol {

@@ -105,6 +105,7 @@ pub(super) fn template(name: &str) -> Option<&'static Template> {
 /// Every prompt, sorted by name. Adding one is its files and an entry here.
 pub(super) const TEMPLATES: &[Template] = &[
     template!("answer_correctness.statements", &[text("query"), numbered("answer"), numbered("reference")]),
+    template!("answer_relevancy.questions", &[text("answer"), text("count")]),
     template!("answer_relevancy.verdicts", &[text("query"), numbered("sentences")]),
     template!("bias.verdicts", &[text("query"), numbered("sentences")]),
     template!("context_entity_recall.entities", &[numbered("sentences"), numbered("contexts")]),

@@ -229,7 +229,7 @@ fn replies_that_fit_the_schemas_are_read_by_the_metrics() {
     let by_labels = || of(&metric::faithfulness::Faithfulness).param("mode", json!("labels"));
     let both = |list: &str, first: &str, second: &str| json!({list: [{"n": 1, "verdict": first}, {"n": 2, "verdict": second}]});
     let one = |first: &str| json!({"sentences": [{"n": 1, "verdict": first}, none]});
-    let table: [(Try, Vec<Value>, f64); 22] = [
+    let table: [(Try, Vec<Value>, f64); 23] = [
         (
             of(&metric::faithfulness::Faithfulness),
             vec![json!({"sentences": [none, {"n": 1, "claims": [
@@ -295,6 +295,13 @@ fn replies_that_fit_the_schemas_are_read_by_the_metrics() {
             ]}]})],
             0.5,
         ),
+        (
+            of(&metric::answer_relevancy::AnswerRelevancy)
+                .param("mode", json!("questions"))
+                .param("questions", json!(2)),
+            vec![json!({"questions": [{"n": 1, "question": "A?"}, {"n": 2, "question": "B?"}], "noncommittal": true})],
+            0.0,
+        ),
         (of(&metric::rubric::Rubric), vec![json!({"level": 2})], 0.4),
         (
             of(&metric::self_critique::SelfCritique),
@@ -359,9 +366,10 @@ fn a_request_that_does_not_fit_its_prompt_is_an_error() {
         (
             of("style.verdict"),
             "there is no prompt for `style.verdict`; those that have one: answer_correctness.statements, \
-             answer_relevancy.verdicts, bias.verdicts, context_entity_recall.entities, context_precision.verdicts, \
-             context_recall.attributions, context_relevancy.verdicts, faithfulness.claims, faithfulness.confirm, \
-             faithfulness.labels, faithfulness.verdicts, noise_sensitivity.attributions, refusal_correctness.verdict, rubric.level, \
+             answer_relevancy.questions, answer_relevancy.verdicts, bias.verdicts, context_entity_recall.entities, \
+             context_precision.verdicts, context_recall.attributions, context_relevancy.verdicts, faithfulness.claims, \
+             faithfulness.confirm, faithfulness.labels, faithfulness.verdicts, noise_sensitivity.attributions, \
+             refusal_correctness.verdict, rubric.level, \
              self_critique.grades, task_completion.tasks, toxicity.verdicts",
         ),
         (relevancy(), "the field `sentences` is missing"),

@@ -1,4 +1,4 @@
-//! The headers of a hosted judge, one of which may hold its key.
+//! The headers of a hosted model, one of which may hold its key.
 
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
@@ -6,6 +6,8 @@ use crate::system::http::secret::Secrets;
 
 /// The headers of every request. No `Debug`, on purpose: one of them may hold the key.
 pub(crate) struct Headers {
+    /// The key of the policy that the model stands under: `judge` or `embedder`.
+    whose: &'static str,
     all: HeaderMap,
     secrets: Secrets,
     missing: Option<String>,
@@ -21,8 +23,10 @@ pub(crate) enum KeyHeader {
 }
 
 impl Headers {
-    /// The key is looked up now and needed only when something is asked. `fixed` are headers of the interface.
+    /// The key is looked up now and needed only when something is asked. `whose` is the key of the policy that the model stands under;
+    /// `fixed` are headers of the interface.
     pub(crate) fn new(
+        whose: &'static str,
         variable: Option<&str>,
         header: KeyHeader,
         fixed: &[(&'static str, &'static str)],
@@ -50,16 +54,21 @@ impl Headers {
                     all.insert(HeaderName::from_static(name), value);
                 }
                 (Some(_), _) => {
-                    missing = Some(format!("the variable {variable} (`judge.api_key_env`) holds what no header can"));
+                    missing = Some(format!("the variable {variable} (`{whose}.api_key_env`) holds what no header can"));
                 }
                 (None, _) => {
                     missing = Some(format!(
-                        "the variable {variable} of the environment (`judge.api_key_env`) is missing or empty; set it to the judge's key"
+                        "the variable {variable} of the environment (`{whose}.api_key_env`) is missing or empty; set it to the {whose}'s key"
                     ));
                 }
             }
         }
-        Self { all, secrets, missing }
+        Self { whose, all, secrets, missing }
+    }
+
+    /// The key of the policy that the model stands under.
+    pub(super) fn whose(&self) -> &'static str {
+        self.whose
     }
 
     /// Why nothing can be asked.
@@ -89,7 +98,7 @@ mod tests {
     #[test]
     fn a_key_is_needed_only_where_one_is_named() {
         let env = |name: &str| (name == "KEY").then(|| " sk-1234567890\n".to_owned());
-        let of = |variable, header| Headers::new(variable, header, &[], &env);
+        let of = |variable, header| Headers::new("judge", variable, header, &[], &env);
         assert_eq!(of(None, KeyHeader::Bearer).missing(), None);
         assert!(!of(None, KeyHeader::Bearer).all().contains_key("authorization"));
         let bearer = of(Some("KEY"), KeyHeader::Bearer);

@@ -94,13 +94,16 @@ impl Refused {
 
 /// Why there is no reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Failed {
-    pub(crate) ending: Ending,
-    pub(crate) why: String,
+pub struct Failed {
+    /// How it ended.
+    pub ending: Ending,
+    /// What was said, shortened.
+    pub why: String,
 }
 
 impl Failed {
-    pub(crate) fn new(ending: Ending, why: impl Into<String>) -> Self {
+    /// No reply, for this reason.
+    pub fn new(ending: Ending, why: impl Into<String>) -> Self {
         Self { ending, why: why.into() }
     }
 }
@@ -174,7 +177,8 @@ impl Transport {
             if let Some(until) = self.pace.paused_until(now).filter(|until| *until >= call.deadline) {
                 let wait = (until - now).as_secs_f64();
                 let why = format!(
-                    "not sent: the server wants no requests for another {wait:.1} s, which is beyond `judge.timeout`"
+                    "not sent: the server wants no requests for another {wait:.1} s, which is beyond `{}.timeout`",
+                    self.headers.whose()
                 );
                 return Err(Failed::new(Ending::Provider, why));
             }
@@ -191,8 +195,9 @@ impl Transport {
                     kind: "no reply in time".to_owned(),
                     ending: Ending::TimeOut,
                     why: format!(
-                        "no reply within {:.1} s; raise `judge.try_timeout` if that is too short",
-                        limit.as_secs_f64()
+                        "no reply within {:.1} s; raise `{}.try_timeout` if that is too short",
+                        limit.as_secs_f64(),
+                        self.headers.whose()
                     ),
                     pause: None,
                 },
@@ -225,7 +230,8 @@ impl Transport {
         if at >= call.deadline {
             let (wait, limit) = ((at - now).as_secs_f64(), self.timeout.as_secs_f64());
             return give_up(format!(
-                "; try {tries}, and after a wait of {wait:.1} s no time would be left of `judge.timeout`, {limit} s"
+                "; try {tries}, and after a wait of {wait:.1} s no time would be left of `{}.timeout`, {limit} s",
+                self.headers.whose()
             ));
         }
         self.pace.again(call.tokens, now);
@@ -326,14 +332,18 @@ impl Transport {
             return Vec::new();
         }
         let kinds: Vec<_> = again.iter().map(|(kind, times)| format!("{kind}: {times}")).collect();
-        vec![format!("judge requests that were sent again, by what came of a try: {}", kinds.join(", "))]
+        vec![format!(
+            "{} requests that were sent again, by what came of a try: {}",
+            self.headers.whose(),
+            kinds.join(", ")
+        )]
     }
 }
 
 /// The status of an error that came with a status of success, as gateways send it: `{"error": {"code": 429, ...}}`.
 fn error_within(value: &Value) -> Option<StatusCode> {
     let error = value.get("error").filter(|error| !error.is_null())?;
-    if value.get("choices").is_some_and(Value::is_array) || value.get("content").is_some_and(Value::is_array) {
+    if ["choices", "content", "data"].iter().any(|name| value.get(*name).is_some_and(Value::is_array)) {
         return None;
     }
     let code = ["code", "status"].iter().find_map(|name| error.get(name)?.as_u64());

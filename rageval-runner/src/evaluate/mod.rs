@@ -4,6 +4,7 @@
 //! system that blocks, spins or panics costs its own case and no other. Whatever happens, a case ends as a [`Record`].
 
 mod judging;
+mod similarity;
 
 use std::{
     collections::BTreeMap,
@@ -27,6 +28,8 @@ use crate::{
     text,
 };
 
+pub use similarity::Embedding;
+
 /// Rounds of asking after which a metric is taken to be unable to finish.
 const MAX_ROUNDS: usize = 16;
 
@@ -47,6 +50,8 @@ pub struct Evaluation {
     pub system_timeout: Duration,
     /// How many calls of the system may be under way.
     pub system_limit: Limit,
+    /// The embedder with its limits; `None` where the policy names none.
+    pub embedding: Option<Embedding>,
 }
 
 /// One metric of one case, on its way to an outcome.
@@ -169,9 +174,10 @@ impl Evaluation {
                     }
                     Ok(Step::Ask(requests)) => {
                         let of_judge = |request: &Request| match request {
-                            Request::Judge(request) => request.clone(),
+                            Request::Judge(request) => Some(request.clone()),
+                            Request::Embed(_) => None,
                         };
-                        one.asked = requests.iter().map(of_judge).collect();
+                        one.asked = requests.iter().filter_map(of_judge).collect();
                         for request in requests {
                             let is_new = transcript.reply_to(&request).is_none();
                             let request = (one.of, request);
@@ -205,6 +211,9 @@ impl Evaluation {
         match (of, request) {
             (AskedOf::Policy, Request::Judge(request)) => self.judging.ask(&case.id, request).await,
             (AskedOf::Offline, Request::Judge(request)) => offline::reply(request),
+            (AskedOf::Policy | AskedOf::Offline, Request::Embed(request)) => {
+                similarity::similarities(self.embedding.as_ref(), request).await
+            }
         }
     }
 }
