@@ -18,7 +18,7 @@ use crate::{
     model::{
         Ending, Exchange, GoldenCase, MetricKey, Outcome, Record, Reply, Request, Sample, Taken, Transcript, Unmeasured,
     },
-    store::{minute::MinuteLimit, slots::Limit},
+    store::{baseline::Answers, minute::MinuteLimit, slots::Limit},
     system::{Asked, Latency, Question, RagSystem, cause},
     text,
 };
@@ -39,6 +39,8 @@ pub struct Evaluation {
     pub metrics: Vec<&'static dyn Metric>,
     /// The rules, for the metrics to compute and their parameters.
     pub rules: Rules,
+    /// The answers of the accepted run, for metrics that compare with them; empty where none does or there is no such run.
+    pub baseline: Answers,
     /// How long one call of the system may take.
     pub system_timeout: Duration,
     /// How many calls of the system may be under way.
@@ -141,11 +143,14 @@ impl Evaluation {
         outcomes: &mut BTreeMap<MetricKey, Outcome>,
         transcript: &mut Transcript,
     ) {
+        let reads_baseline = pending.iter().any(|one| one.metric.reads_baseline());
+        let answered_before = reads_baseline.then(|| self.baseline.sample_of(case)).flatten();
         for _ in 0..MAX_ROUNDS {
             let mut asked: Vec<Request> = Vec::new();
             let mut waiting = Vec::new();
             for one in pending {
-                let input = Input { case, sample, key: one.key, params: &one.params };
+                let baseline = answered_before.as_ref().filter(|_| one.metric.reads_baseline());
+                let input = Input { case, sample, key: one.key, params: &one.params, baseline };
                 match contained(|| one.metric.step(&input, transcript)) {
                     Err(panic) => {
                         outcomes.insert(one.key.clone(), panicked(&panic));

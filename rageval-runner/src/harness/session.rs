@@ -85,7 +85,8 @@ impl Session {
             let system = setup::open_system(&self.files, self.function.clone())?;
             let shared = matches!(self.records, Shared::Folder(_)).then_some(&self.folder);
             let judge = Arc::clone(&self.judge);
-            Ok(Arc::new(setup::evaluation(&self.files, system, judge, self.metrics.clone(), shared)))
+            let baseline = setup::baseline_answers(&self.files, &self.metrics, self.baseline.as_ref())?;
+            Ok(Arc::new(setup::evaluation(&self.files, system, judge, self.metrics.clone(), baseline, shared)))
         };
         self.evaluation.get_or_init(open).clone()
     }

@@ -76,6 +76,14 @@ pub(crate) fn param(reader: &mut Reader<'_>, node: &Node<'_>, param: &Param) -> 
             }
             serde_json::Number::from_f64(number).map(Value::Number)
         }
+        ParamKind::Whole(least, most) => {
+            let number = reader.count(node, &what, least)?;
+            if number > most {
+                reader.report(&node.span, format!("{what} is a whole number from {least} to {most}, got {number}"));
+                return None;
+            }
+            Some(Value::from(number))
+        }
         ParamKind::Text => reader.word(node, &what).map(Value::String),
         ParamKind::Texts => texts(reader, node, &what),
         ParamKind::Regex => {

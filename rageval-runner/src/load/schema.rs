@@ -166,6 +166,7 @@ fn metric_rule(metric: &dyn Metric) -> Value {
         let mut schema = match param.kind {
             ParamKind::Flag => json!({"type": "boolean"}),
             ParamKind::Number => json!({"type": "number", "minimum": 0}),
+            ParamKind::Whole(least, most) => json!({"type": "integer", "minimum": least, "maximum": most}),
             ParamKind::Text => json!({"type": ["string", "number", "boolean"]}),
             ParamKind::Texts => {
                 let text = json!({"type": ["string", "number", "boolean"]});
