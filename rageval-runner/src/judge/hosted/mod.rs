@@ -2,6 +2,7 @@
 
 mod anthropic;
 mod ending;
+mod logprobs;
 mod negotiate;
 mod openai_compatible;
 
@@ -16,7 +17,7 @@ use reqwest::Url;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use self::negotiate::{Asked, Form, Next};
+use self::negotiate::{Alternatives, Asked, Form, Next};
 use super::{
     Judge, estimated_tokens, fingerprint,
     prompt::{self, Prompt},
@@ -28,7 +29,7 @@ use super::{
     },
 };
 use crate::{
-    model::{CaseId, Ending, JudgeRequest, Reply, run::JudgeStamp},
+    model::{CaseId, Ending, JudgeRequest, Reply, SCORE_PROBABILITIES, run::JudgeStamp},
     system::{BoxFuture, excerpt::excerpt},
 };
 
@@ -147,19 +148,29 @@ impl HostedJudge {
     }
 
     async fn reply(&self, case: &CaseId, request: &JudgeRequest) -> Result<Value, Failed> {
+        if request.logprobs && self.protocol == Protocol::Messages {
+            return Err(Failed::new(Ending::Unsupported, "Anthropic's messages carry no log probabilities"));
+        }
         let prompt = prompt::render(request).map_err(|error| Failed::new(Ending::Unsupported, error.to_string()))?;
         if let Some(missing) = self.transport.missing_key() {
             return Err(Failed::new(Ending::Provider, missing));
         }
-        let (form, value) = self.exchange(case, request, &prompt).await?;
+        let (form, envelope) = self.exchange(case, request, &prompt).await?;
         let read = match self.protocol {
-            Protocol::Completions => openai_compatible::read(&value, form, &prompt.schema_name, &self.setting),
-            Protocol::Messages => anthropic::read(&value, form, &prompt.schema_name, &self.setting),
+            Protocol::Completions => openai_compatible::read(&envelope, form, &prompt.schema_name, &self.setting),
+            Protocol::Messages => anthropic::read(&envelope, form, &prompt.schema_name, &self.setting),
         }?;
         let value = match read {
             Read::Value(value) => value,
-            Read::Text(text) => reply::read_object(&text)
-                .map_err(|unreadable| Failed::new(Ending::Unreadable, self.transport.hide(&unreadable.why)))?,
+            Read::Text(text) => {
+                let mut value = reply::read_object(&text)
+                    .map_err(|unreadable| Failed::new(Ending::Unreadable, self.transport.hide(&unreadable.why)))?;
+                if request.logprobs {
+                    // Over whatever the text states of itself.
+                    value[SCORE_PROBABILITIES] = logprobs::score_probabilities(&envelope, &text)?;
+                }
+                value
+            }
         };
         self.transport.refuse_key(value.to_string().as_bytes()).map_err(|why| Failed::new(Ending::Provider, why))?;
         Ok(value)
@@ -171,12 +182,20 @@ impl HostedJudge {
         let seed = blake3::hash(format!("{case}\n{}\n{}", request.name, prompt.user).as_bytes());
         let mut call = self.transport.call(*seed.as_bytes(), tokens);
         let mut asked = self.learned().asked;
+        if request.logprobs && asked.alternatives == Alternatives::Refused {
+            return Err(Failed::new(Ending::Unsupported, "the server has refused to give log probabilities"));
+        }
         // The refusal that a guess tries to get around: where no guess helps, it is the one to tell.
         let mut first_refusal: Option<Refused> = None;
         // Each round moves `asked` on or ends, so there are only a few.
         loop {
+            // The log probabilities of a completion are those of its text, not of a call's arguments.
+            if request.logprobs && asked.form == Form::Tool {
+                asked.form = Form::Text;
+            }
+            let alternatives = asked.alternatives.count().filter(|_| request.logprobs);
             let body = match self.protocol {
-                Protocol::Completions => openai_compatible::body(&self.setting, prompt, asked),
+                Protocol::Completions => openai_compatible::body(&self.setting, prompt, asked, alternatives),
                 Protocol::Messages => anthropic::body(&self.setting, prompt, asked),
             };
             let body = body.map_err(|error| {
@@ -184,11 +203,25 @@ impl HostedJudge {
             })?;
             let refused = match self.transport.send(&self.url, &body, &mut call).await? {
                 Answered::Value(value) => {
-                    self.learn(asked, &value, tokens);
+                    // That calls were passed over says nothing of how well they would do.
+                    let form = if request.logprobs { asked.form.min(Form::Tool) } else { asked.form };
+                    self.learn(Asked { form, ..asked }, &value, tokens);
                     return Ok((asked.form, value));
                 }
                 Answered::Refused(refused) => refused,
             };
+            if request.logprobs
+                && let Some(fewer) = negotiate::fewer_alternatives(asked, &refused)
+            {
+                let mut learned = self.learned();
+                learned.asked.alternatives = learned.asked.alternatives.max(fewer.alternatives);
+                if fewer.alternatives == Alternatives::Refused {
+                    let why = format!("the server refuses to give log probabilities: {}", refused.why());
+                    return Err(Failed::new(Ending::Unsupported, why));
+                }
+                asked = fewer;
+                continue;
+            }
             let next = negotiate::after(asked, &refused);
             match next {
                 Next::Named(next) => {
