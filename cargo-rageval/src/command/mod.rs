@@ -4,6 +4,7 @@ mod baseline;
 mod gate;
 mod schema;
 mod score;
+mod steps;
 
 use clap::{Parser, Subcommand};
 
@@ -33,6 +34,7 @@ enum Command {
     Score(score::Score),
     #[command(subcommand)]
     Baseline(baseline::Baseline),
+    Steps(steps::Steps),
     Schema(schema::Schema),
 }
 
@@ -44,6 +46,7 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
         Command::Gate(gate) => gate::run(&gate, context),
         Command::Score(score) => score::run(&score),
         Command::Baseline(baseline) => baseline::run(&baseline, context),
+        Command::Steps(steps) => steps::run(&steps, context),
         Command::Schema(schema) => schema::run(&schema),
     }
 }

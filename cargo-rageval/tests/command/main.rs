@@ -4,6 +4,7 @@ mod baseline;
 mod gate;
 mod schema;
 mod score;
+mod steps;
 
 use std::{
     path::Path,

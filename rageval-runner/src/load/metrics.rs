@@ -122,7 +122,7 @@ pub(crate) fn param(reader: &mut Reader<'_>, node: &Node<'_>, param: &Param) -> 
 }
 
 /// Some of these words; one word is a list of one.
-fn some_of(reader: &mut Reader<'_>, node: &Node<'_>, what: &str, words: &[&'static str]) -> Option<Value> {
+pub(crate) fn some_of(reader: &mut Reader<'_>, node: &Node<'_>, what: &str, words: &[&'static str]) -> Option<Value> {
     let words: Vec<_> = words.iter().map(|word| (*word, *word)).collect();
     let items = match &node.kind {
         Kind::List(items) => items.as_slice(),
@@ -168,7 +168,7 @@ fn json(reader: &mut Reader<'_>, node: &Node<'_>) -> Value {
 }
 
 /// A list of texts, at least one; one text is a list of one.
-fn texts(reader: &mut Reader<'_>, node: &Node<'_>, what: &str) -> Option<Value> {
+pub(crate) fn texts(reader: &mut Reader<'_>, node: &Node<'_>, what: &str) -> Option<Value> {
     let Kind::List(items) = &node.kind else {
         return reader.word(node, what).map(|word| Value::Array(vec![Value::String(word)]));
     };

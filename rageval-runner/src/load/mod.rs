@@ -19,6 +19,7 @@ pub mod schema;
 mod shape;
 mod slices;
 mod source;
+pub mod steps;
 mod table;
 mod thresholds;
 pub mod trec;

@@ -1,9 +1,10 @@
-//! The only writer of files: runs, records, baselines.
+//! The only writer of files: runs, records, baselines, evaluation steps.
 
 pub mod baseline;
 pub mod minute;
 pub mod runs;
 pub mod slots;
+pub mod steps;
 
 use std::{
     io::{self, Write},
