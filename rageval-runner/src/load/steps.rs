@@ -25,11 +25,8 @@ use super::{
 /// The metric that has steps.
 const METRIC: &str = "g_eval";
 
-/// The one version of the format of a file of steps.
-const VERSION: usize = 1;
-
 const KEYS: &[Key] = &[
-    Key::required("version", Shape::Count(VERSION), "Version of this format: 1."),
+    Key::required("version", Shape::Count(1), "Version of this format: 1."),
     Key::required("criteria", Shape::Text, "The criteria that the steps were made for."),
     Key::required("fields", Shape::List(&Shape::OneOf(&material::FIELDS)), "What the judge was to be shown."),
     Key::required("judge", Shape::Map(JUDGE), "The judge that wrote them."),
@@ -97,7 +94,7 @@ fn label(key: &MetricKey) -> &str {
 /// Adds the steps of a metric of the policy where it has criteria alone; what is wrong is reported at the metric.
 pub(crate) fn of_policy(reader: &mut Reader<'_>, span: &Span, root: &Path, key: &MetricKey, params: &mut Params) {
     if needs_file(key, &params.0)
-        && let Some(steps) = read(reader, span, root, key, params)
+        && let Some(steps) = read(reader, span, root, (key, params), Whose::Policy)
     {
         params.0.insert("steps".to_owned(), steps);
     }
@@ -120,7 +117,7 @@ pub(crate) fn of_case(
     if is_the_policys && policys.0.contains_key("steps") {
         return;
     }
-    if let Some(steps) = read(reader, span, &policy.root, key, &params) {
+    if let Some(steps) = read(reader, span, &policy.root, (key, &params), Whose::Case) {
         own.insert("steps".to_owned(), steps);
     }
 }
@@ -130,15 +127,41 @@ fn is_same(criteria: &str, params: &Params) -> bool {
     params.text("criteria").is_some_and(|own| own.split_whitespace().eq(criteria.split_whitespace()))
 }
 
+/// Whose criteria they are: the command makes steps for those of the policy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    Policy,
+    Case,
+}
+
+impl Whose {
+    /// What to do, where the command would do this.
+    fn help(self, does: &str, command: &str) -> String {
+        match self {
+            Self::Policy => format!("{does}: {command}; or write `steps` here"),
+            Self::Case => {
+                "give the case `steps` of its own: the command makes them for the criteria of thresholds.yaml"
+                    .to_owned()
+            }
+        }
+    }
+}
+
 /// The steps of the file, if they were made for these parameters.
-fn read(reader: &mut Reader<'_>, span: &Span, root: &Path, key: &MetricKey, params: &Params) -> Option<Value> {
+fn read(
+    reader: &mut Reader<'_>,
+    span: &Span,
+    root: &Path,
+    (key, params): (&MetricKey, &Params),
+    whose: Whose,
+) -> Option<Value> {
     let (name, what) = (file_name(key), quoted(&key.to_string()));
     let path = root.join(&name);
     let command = format!("cargo rageval steps {}", label(key));
     if !path.exists() {
         let problem = reader
             .problem(span, format!("{what} has criteria and no steps, and there is no {name}"))
-            .help(format!("have the judge write the steps, and review them: {command}; or write `steps` here"));
+            .help(whose.help("have the judge write the steps, and review them", &command));
         reader.problems.push(problem);
         return None;
     }
@@ -158,7 +181,7 @@ fn read(reader: &mut Reader<'_>, span: &Span, root: &Path, key: &MetricKey, para
     };
     let problem = reader
         .problem(span, format!("the steps in {name} were made for other {other} than those of {what}"))
-        .help(format!("have them made again, and review them: {command} --again; or write `steps` here"));
+        .help(whose.help("have them made again, and review them", &format!("{command} --again")));
     reader.problems.push(problem);
     None
 }
@@ -182,10 +205,8 @@ fn file(source: &std::sync::Arc<Source>, problems: &mut Diagnostics) -> Option<F
     };
     let entries = reader.map(node, "a file of steps")?;
     let fields = reader.fields(&node.span, entries, KEYS, Empty::Refused);
-    if let Some(node) = fields.get("version")
-        && reader.count(node, "\"version\"", VERSION).is_some_and(|version| version != VERSION)
-    {
-        reader.report(&node.span, format!("\"version\" is {VERSION}; a newer version of rageval may read this file"));
+    if let Some(node) = fields.get("version") {
+        thresholds::read_version(&mut reader, node);
     }
     if let Some(node) = fields.get("judge")
         && let Some(entries) = reader.map(node, "\"judge\"")

@@ -224,7 +224,8 @@ fn read(reader: &mut Reader<'_>, node: &Node<'_>, file: &Path, metrics: Metrics<
     })
 }
 
-fn read_version(reader: &mut Reader<'_>, node: &Node<'_>) {
+/// Reads the version of this file or of one beside it: there is one for all.
+pub(crate) fn read_version(reader: &mut Reader<'_>, node: &Node<'_>) {
     let Some(version) = reader.count(node, "\"version\"", VERSION) else { return };
     if version != VERSION {
         let problem = reader

@@ -54,8 +54,11 @@ fn none() -> Failed {
     unsupported("the reply has none")
 }
 
-/// The tokens of the reply, each with what could have stood there.
-fn tokens(completion: &Value) -> Result<Vec<(Token, Option<&Vec<Value>>)>, Failed> {
+/// A token of the reply, and what could have stood there, where that was said.
+type Written<'a> = (Token, Option<&'a Vec<Value>>);
+
+/// The tokens of the reply.
+fn tokens(completion: &Value) -> Result<Vec<Written<'_>>, Failed> {
     let content = completion.pointer("/choices/0/logprobs/content").and_then(Value::as_array);
     let content = content.filter(|content| !content.is_empty()).ok_or_else(none)?;
     content.iter().map(|entry| Ok((token(entry)?, entry.get("top_logprobs").and_then(Value::as_array)))).collect()

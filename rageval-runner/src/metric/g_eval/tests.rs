@@ -19,7 +19,7 @@ fn scores(scores: &[u64]) -> Vec<Value> {
     scores.iter().map(|score| json!({"score": score})).collect()
 }
 
-fn weighed(score: u64, probabilities: Value) -> Value {
+fn weighed(score: u64, probabilities: &Value) -> Value {
     json!({"score": score, "score_probabilities": probabilities})
 }
 
@@ -119,22 +119,22 @@ fn a_sample_without_a_score_is_not_left_out_of_the_mean() {
 fn the_expected_score_is_weighted_by_the_probabilities() {
     assert!(by_logprobs().first_request().logprobs);
     by_logprobs()
-        .replies(&[weighed(4, json!({"4": 0.5, "5": 0.5}))])
+        .replies(&[weighed(4, &json!({"4": 0.5, "5": 0.5}))])
         .expect_score(0.875)
         .expect_note("mode logprobs: 4.50 on a scale of 1 to 5 (4: 0.500, 5: 0.500)")
         .expect_asked(1);
     // Divided by what was seen: 0.25 and 0.25 are a half each.
-    by_logprobs().replies(&[weighed(1, json!({"1": 0.25, "3": 0.25}))]).expect_score(0.25);
+    by_logprobs().replies(&[weighed(1, &json!({"1": 0.25, "3": 0.25}))]).expect_score(0.25);
     // What is no score on the scale is not seen.
-    by_logprobs().replies(&[weighed(5, json!({"5": 0.6, "0": 0.2, "7": 0.2}))]).expect_score(1.0);
-    by_logprobs().replies(&[weighed(5, json!({"5": 0.7, "4": 0.0}))]).expect_score(1.0);
+    by_logprobs().replies(&[weighed(5, &json!({"5": 0.6, "0": 0.2, "7": 0.2}))]).expect_score(1.0);
+    by_logprobs().replies(&[weighed(5, &json!({"5": 0.7, "4": 0.0}))]).expect_score(1.0);
 }
 
 #[test]
 fn probabilities_that_leave_too_much_out_are_no_score() {
-    let thin = by_logprobs().replies(&[weighed(4, json!({"4": 0.3, "5": 0.19}))]);
+    let thin = by_logprobs().replies(&[weighed(4, &json!({"4": 0.3, "5": 0.19}))]);
     thin.expect_unmeasured("score probabilities unusable").expect_why("0.490").expect_why("mode: samples");
-    let thick = by_logprobs().replies(&[weighed(4, json!({"4": 0.9, "5": 0.9}))]);
+    let thick = by_logprobs().replies(&[weighed(4, &json!({"4": 0.9, "5": 0.9}))]);
     thick.expect_unmeasured("score probabilities unusable").expect_why("add up to 1.800");
 }
 
@@ -150,7 +150,7 @@ fn what_is_no_probability_is_asked_again_and_then_unmeasured() {
         json!([0.5]),
         json!(null),
     ] {
-        let reply = weighed(4, bad);
+        let reply = weighed(4, &bad);
         by_logprobs().replies(&[reply.clone(), reply]).expect_unmeasured("judge reply incomplete").expect_asked(2);
     }
 }
@@ -175,7 +175,7 @@ fn a_judge_without_probabilities_is_never_replaced_by_another_mode() {
 
 #[test]
 fn probabilities_that_were_not_asked_for_count_for_nothing() {
-    tried().replies(&[weighed(2, json!({"5": 1.0}))]).expect_score(0.25);
+    tried().replies(&[weighed(2, &json!({"5": 1.0}))]).expect_score(0.25);
 }
 
 #[test]
