@@ -77,8 +77,11 @@ fn an_answer_is_compared_with_the_accepted_one() {
 
 fn without_a_baseline_nothing_is_compared() {
     let project = accepted();
-    project.write("thresholds.yaml", &PAIRWISE.replace("regression: {baseline: baselines/main.json}\n", ""));
-    project.run(&["case::"]);
+    let rules = PAIRWISE.replace("regression: {baseline: baselines/main.json}\n", "").replace("{min:", "{mean: {min:");
+    project.write("thresholds.yaml", &rules.replace("0.5}", "0.5}}"));
+    let ran = project.run(&[]);
+    let failed = ran.ends_with(101).failed();
+    assert!(failed.contains(&"gate::pairwise::mean".to_owned()), "a gate without any score is red: {failed:?}");
     assert_eq!(outcome(&record(&project, "other"), "pairwise"), Outcome::not_applicable("no baseline answer"));
 }
 
