@@ -34,6 +34,11 @@ fn target_folder(root: &Path) -> Option<PathBuf> {
 }
 
 impl Context {
+    /// A variable of the environment, such as one that holds a judge's key; an empty one counts as unset.
+    pub(crate) fn variable(name: &str) -> Option<String> {
+        env::var(name).ok().filter(|value| !value.is_empty())
+    }
+
     /// Reads it once.
     pub(crate) fn from_environment() -> Self {
         let mut arguments: Vec<_> = env::args_os().collect();

@@ -1,4 +1,4 @@
-//! The command of rageval: scores recorded rankings, accepts baselines, prints schemas.
+//! The command of rageval: scores recorded rankings, accepts baselines, has steps written, prints schemas.
 
 mod command;
 mod context;

@@ -41,6 +41,9 @@ fn request(name: &str, language: Language, mut text: impl FnMut(usize) -> String
         "refusal_correctness.verdict" => &["query", "answer"],
         "task_completion.tasks" => &["#query", "answer"],
         "rubric.level" => &["criterion", "query", "reference", "#contexts", "answer", "#levels"],
+        "g_eval.score" => &["criteria", "#steps", "query", "reference", "#contexts", "answer", "scale"],
+        "g_eval.steps" => &["criteria", "#fields"],
+        "pairwise.preference" => &["criteria", "query", "first", "second"],
         "self_critique.grades" => &["query", "answer", "#contexts"],
         other => panic!("say here what `{other}` shows"),
     };
@@ -259,7 +262,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_data_stays_inside_its_fence(texts in prop::collection::vec(any::<String>(), 8), sample in 0..9_u32, retry in 0..2_u32) {
+    fn any_data_stays_inside_its_fence(texts in prop::collection::vec(any::<String>(), 12), sample in 0..9_u32, retry in 0..2_u32) {
         for name in prompt::names() {
             for language in LANGUAGES {
                 let request = request(name, language, |n| texts[n - 1].clone());

@@ -102,7 +102,7 @@ impl Measured {
         let metric = metric::find(self.metric).expect("a metric");
         let key = MetricKey::parse(self.metric).expect("a key");
         let params = Params(serde_json::from_value(self.params).expect("parameters"));
-        let input = Input { case: &case, sample: &sample, key: &key, params: &params };
+        let input = Input { case: &case, sample: &sample, key: &key, params: &params, baseline: None };
         let mut transcript = Transcript::default();
         for _ in 0..4 {
             match metric.step(&input, &transcript) {

@@ -5,6 +5,7 @@ mod gate;
 mod prompts;
 mod schema;
 mod score;
+mod steps;
 
 use clap::{Parser, Subcommand};
 
@@ -35,6 +36,7 @@ enum Command {
     #[command(subcommand)]
     Baseline(baseline::Baseline),
     Prompts(prompts::Prompts),
+    Steps(steps::Steps),
     Schema(schema::Schema),
 }
 
@@ -47,6 +49,7 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
         Command::Score(score) => score::run(&score),
         Command::Baseline(baseline) => baseline::run(&baseline, context),
         Command::Prompts(prompts) => prompts::run(&prompts),
+        Command::Steps(steps) => steps::run(&steps, context),
         Command::Schema(schema) => schema::run(&schema),
     }
 }

@@ -5,6 +5,7 @@ mod gate;
 mod prompts;
 mod schema;
 mod score;
+mod steps;
 
 use std::{
     path::Path,

@@ -5,6 +5,7 @@
 
 mod judging;
 mod similarity;
+pub mod steps;
 
 use std::{
     collections::BTreeMap,
@@ -23,7 +24,7 @@ use crate::{
         AskedOf, Exchange, GoldenCase, JudgeRequest, MetricKey, Outcome, Record, Reply, Request, Sample, Taken,
         Transcript, Unmeasured,
     },
-    store::slots::Limit,
+    store::{baseline::Answers, slots::Limit},
     system::{Asked, Latency, Question, RagSystem, cause},
     text,
 };
@@ -46,6 +47,8 @@ pub struct Evaluation {
     pub metrics: Vec<&'static dyn Metric>,
     /// The rules, for the metrics to compute and their parameters.
     pub rules: Rules,
+    /// The answers of the accepted run, for metrics that compare with them; empty where none does or there is no such run.
+    pub baseline: Answers,
     /// How long one call of the system may take.
     pub system_timeout: Duration,
     /// How many calls of the system may be under way.
@@ -156,11 +159,14 @@ impl Evaluation {
         // A metric sees what its own judge replied, and nothing of another's.
         let mut known: BTreeMap<AskedOf, Transcript> =
             pending.iter().map(|one| (one.of, Transcript::default())).collect();
+        let reads_baseline = pending.iter().any(|one| one.metric.reads_baseline());
+        let answered_before = reads_baseline.then(|| self.baseline.sample_of(case)).flatten();
         for _ in 0..MAX_ROUNDS {
             let mut asked: Vec<(AskedOf, Request)> = Vec::new();
             let mut waiting = Vec::new();
             for mut one in pending {
-                let input = Input { case, sample, key: one.key, params: &one.params };
+                let baseline = answered_before.as_ref().filter(|_| one.metric.reads_baseline());
+                let input = Input { case, sample, key: one.key, params: &one.params, baseline };
                 let transcript = known.entry(one.of).or_default();
                 match contained(|| one.metric.step(&input, transcript)) {
                     Err(panic) => {

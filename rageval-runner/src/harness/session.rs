@@ -90,7 +90,9 @@ impl Session {
             let judge = Arc::clone(&self.judge);
             let mode = setup::reply_mode(&self.context, &self.files.policy)?;
             let embedder = self.embedder.clone();
-            Ok(Arc::new(setup::evaluation(&self.files, system, judge, embedder, self.metrics.clone(), mode, shared)))
+            let baseline = setup::baseline_answers(&self.files, &self.metrics, self.baseline.as_ref())?;
+            let metrics = self.metrics.clone();
+            Ok(Arc::new(setup::evaluation(&self.files, system, judge, embedder, metrics, mode, baseline, shared)))
         };
         self.evaluation.get_or_init(open).clone()
     }

@@ -21,7 +21,13 @@ use crate::{
         case::Fields,
         run::{Baseline, JudgeStamp},
     },
-    store::{self, replies::ReplyStore, runs::RunFolder, slots::Limit},
+    store::{
+        self,
+        baseline::{Answers, read_texts},
+        replies::ReplyStore,
+        runs::RunFolder,
+        slots::Limit,
+    },
     system::{self, RagSystem, spec::SystemKind},
 };
 
@@ -185,6 +191,31 @@ pub(super) fn baseline(policy: &Policy) -> Result<Option<Baseline>, Problem> {
     })
 }
 
+/// The answers of the baseline, where a metric of a rule compares with them.
+pub(super) fn baseline_answers(
+    files: &Files,
+    metrics: &[&dyn Metric],
+    baseline: Option<&Baseline>,
+) -> Result<Answers, Problem> {
+    let (Some(regression), Some(baseline)) = (&files.policy.rules.regression, baseline) else {
+        return Ok(Answers::default());
+    };
+    let compares =
+        |key: &MetricKey| metrics.iter().any(|metric| metric.name() == key.name() && metric.reads_baseline());
+    let mut keys = files.policy.rules.metrics.keys().chain(files.set.cases.iter().flat_map(|case| case.bars.keys()));
+    if !keys.any(compares) {
+        return Ok(Answers::default());
+    }
+    let path = files.policy.root.join(&regression.baseline);
+    read_texts(&path).and_then(|texts| Answers::new(&path, baseline, &texts)).map_err(|error| {
+        Problem::everything(format!(
+            "{}: a metric compares with the baseline's answers, which cannot be read: {error}\n\
+             restore the file from version control, or accept a run anew: cargo rageval baseline accept",
+            regression.place,
+        ))
+    })
+}
+
 /// Opens the judge of the policy.
 pub(super) fn open_judge(policy: &Policy) -> Result<Arc<dyn Judge>, Problem> {
     judge::open(&policy.judge, &Context::variable)
@@ -253,6 +284,7 @@ pub(super) fn evaluation(
     embedder: Option<Arc<dyn Embedder>>,
     metrics: Vec<&'static dyn Metric>,
     mode: ReplyMode,
+    baseline: Answers,
     shared: Option<&RunFolder>,
 ) -> Evaluation {
     let policy = &files.policy;
@@ -277,6 +309,7 @@ pub(super) fn evaluation(
         },
         metrics,
         rules: policy.rules.clone(),
+        baseline,
         system_timeout: policy.system.timeout,
         system_limit: limit("system", policy.system.max_in_flight),
         embedding: embedder.zip(policy.embedder.as_ref()).map(|(embedder, spec)| Embedding {

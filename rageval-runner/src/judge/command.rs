@@ -65,6 +65,9 @@ impl CommandJudge {
     }
 
     async fn reply(&self, case: &CaseId, request: &JudgeRequest) -> Result<Value, Failed> {
+        if request.logprobs {
+            return Err(Failed::new(Ending::Unsupported, "a program gives no log probabilities"));
+        }
         let prompt =
             self.prompts.render(request).map_err(|error| Failed::new(Ending::Unsupported, error.to_string()))?;
         let id = id(case, request, &prompt);

@@ -91,6 +91,7 @@ impl ReplyKeys {
         add("schema", &prompt.schema_text);
         add("sample", &request.sample.to_string());
         add("retry", &request.retry.to_string());
+        add("logprobs", &request.logprobs.to_string());
         for (name, value) in &self.parameters {
             add(name, value);
         }
@@ -127,6 +128,7 @@ mod tests {
             key(plain(), &request("b")),
             key(plain(), &JudgeRequest { sample: 1, ..asked.clone() }),
             key(plain(), &JudgeRequest { retry: 1, ..asked.clone() }),
+            key(plain(), &JudgeRequest { logprobs: true, ..asked.clone() }),
             key(plain(), &JudgeRequest { language: Language::Pt, ..asked.clone() }),
             key(keys(|spec, _| spec.name = Some("ours".to_owned())), &asked),
             key(

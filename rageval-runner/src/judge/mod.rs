@@ -1,6 +1,8 @@
 //! Judges: whatever answers a judging request.
 
 pub mod command;
+#[cfg(test)]
+mod first_sample;
 mod hosted;
 pub mod key;
 pub mod offline;

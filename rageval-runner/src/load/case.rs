@@ -21,6 +21,7 @@ use super::{
     rules::judge_missing,
     shape::{Key, Shape},
     source::Span,
+    steps,
     thresholds::{JudgeStated, Policy},
 };
 
@@ -217,6 +218,7 @@ impl Setting<'_> {
         if reader.problems.len() > faults {
             return Some(bar);
         }
+        steps::of_case(reader, &entry.key_span, self.policy, key, &mut bar.params);
         let rule = self.policy.rules.metrics.get(key);
         if rule.is_none() && bar.min.is_none() {
             let problem = reader

@@ -80,13 +80,13 @@ pub(crate) fn param(reader: &mut Reader<'_>, node: &Node<'_>, param: &Param) -> 
             let number = reader.unit(node, &what)?.get();
             serde_json::Number::from_f64(number).map(Value::Number)
         }
-        ParamKind::Count { most } => {
-            let count = reader.count(node, &what, 1)?;
-            if count > most {
-                reader.report(&node.span, format!("{what} is at most {most}, got {count}"));
+        ParamKind::Whole(least, most) => {
+            let number = reader.count(node, &what, least)?;
+            if number > most {
+                reader.report(&node.span, format!("{what} is a whole number from {least} to {most}, got {number}"));
                 return None;
             }
-            Some(Value::from(count))
+            Some(Value::from(number))
         }
         ParamKind::Text => reader.word(node, &what).map(Value::String),
         ParamKind::Texts => texts(reader, node, &what),
@@ -126,7 +126,7 @@ pub(crate) fn param(reader: &mut Reader<'_>, node: &Node<'_>, param: &Param) -> 
 }
 
 /// Some of these words; one word is a list of one.
-fn some_of(reader: &mut Reader<'_>, node: &Node<'_>, what: &str, words: &[&'static str]) -> Option<Value> {
+pub(crate) fn some_of(reader: &mut Reader<'_>, node: &Node<'_>, what: &str, words: &[&'static str]) -> Option<Value> {
     let words: Vec<_> = words.iter().map(|word| (*word, *word)).collect();
     let items = match &node.kind {
         Kind::List(items) => items.as_slice(),
@@ -172,7 +172,7 @@ fn json(reader: &mut Reader<'_>, node: &Node<'_>) -> Value {
 }
 
 /// A list of texts, at least one; one text is a list of one.
-fn texts(reader: &mut Reader<'_>, node: &Node<'_>, what: &str) -> Option<Value> {
+pub(crate) fn texts(reader: &mut Reader<'_>, node: &Node<'_>, what: &str) -> Option<Value> {
     let Kind::List(items) = &node.kind else {
         return reader.word(node, what).map(|word| Value::Array(vec![Value::String(word)]));
     };

@@ -21,6 +21,7 @@ pub mod schema;
 mod shape;
 mod slices;
 mod source;
+pub mod steps;
 mod table;
 mod thresholds;
 pub mod trec;

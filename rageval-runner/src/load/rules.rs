@@ -1,6 +1,6 @@
 //! Reads the rules of metrics: which scores pass, for a case, over the set and over single slices.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::Path};
 
 use crate::{
     gate::rule::{Bottom10Rule, Level, MeanRule, MetricRule, PassRateRule, SetRules, TailStatistic},
@@ -17,6 +17,7 @@ use super::{
     shape::{Key, Shape},
     slices::{SliceMention, slice_name},
     source::Span,
+    steps::{self, Steps},
     thresholds::JudgeStated,
 };
 
@@ -78,6 +79,9 @@ pub(crate) struct MetricList<'m, 'p> {
     pub(crate) metrics: Metrics<'m>,
     pub(crate) judge_stated: JudgeStated,
     pub(crate) embedder_stated: EmbedderStated,
+    /// The folder of the policy, in which files of steps are.
+    pub(crate) root: &'p Path,
+    pub(crate) steps: Steps,
     pub(crate) slice_spans: &'p mut Vec<(SliceMention, Span)>,
 }
 
@@ -94,8 +98,12 @@ impl MetricList<'_, '_> {
             if metric.kind() == MetricKind::Judged && self.judge_stated == JudgeStated::No {
                 reader.problems.push(judge_missing(reader, &entry.key_span, &key));
             }
-            let rule = self.rule(reader, entry, metric);
+            let mut rule = self.rule(reader, entry, metric);
             embedder::needed(reader, &entry.key_span, &key, metric, &rule.params, self.embedder_stated);
+            match self.steps {
+                Steps::Read => steps::of_policy(reader, &entry.key_span, self.root, &key, &mut rule.params),
+                Steps::LeftOut => {}
+            }
             rules.insert(key, rule);
         }
         rules

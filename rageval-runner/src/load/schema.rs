@@ -167,7 +167,7 @@ fn metric_rule(metric: &dyn Metric) -> Value {
             ParamKind::Flag => json!({"type": "boolean"}),
             ParamKind::Number => json!({"type": "number", "minimum": 0}),
             ParamKind::Unit => json!({"type": "number", "minimum": 0, "maximum": 1}),
-            ParamKind::Count { most } => json!({"type": "integer", "minimum": 1, "maximum": most}),
+            ParamKind::Whole(least, most) => json!({"type": "integer", "minimum": least, "maximum": most}),
             ParamKind::Text => json!({"type": ["string", "number", "boolean"]}),
             ParamKind::Texts => {
                 let text = json!({"type": ["string", "number", "boolean"]});

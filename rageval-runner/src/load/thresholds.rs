@@ -27,6 +27,7 @@ use super::{
     shape::{Key, Shape},
     slices::{self, SliceMention},
     source::{Source, Span},
+    steps::Steps,
     yaml,
 };
 
@@ -143,6 +144,11 @@ pub fn find(start: &Path) -> Option<PathBuf> {
 
 /// Reads and checks the policy against the metrics that exist: the built-in ones and the user's own.
 pub fn policy(file: &Path, metrics: &[&dyn Metric]) -> Result<Policy, Diagnostics> {
+    policy_with(file, metrics, Steps::Read)
+}
+
+/// The same, with or without the steps that stand in files of their own.
+pub(crate) fn policy_with(file: &Path, metrics: &[&dyn Metric], steps: Steps) -> Result<Policy, Diagnostics> {
     let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
     let name = file.file_name().map_or_else(|| FILE_NAME.into(), |name| name.to_string_lossy());
     let source = Source::read(&name, &file)?;
@@ -150,7 +156,7 @@ pub fn policy(file: &Path, metrics: &[&dyn Metric]) -> Result<Policy, Diagnostic
     let node = yaml::read(&source, &mut problems);
     let mut reader = Reader { source: &source, problems: &mut problems, whose: String::new() };
     let policy = match &node {
-        Some(node) => read(&mut reader, node, &file, metrics),
+        Some(node) => read(&mut reader, node, &file, metrics, steps),
         None => {
             if reader.problems.is_empty() {
                 reader.report(&(0..0), "the policy is empty; it needs at least `version: 1` and `metrics`");
@@ -164,7 +170,7 @@ pub fn policy(file: &Path, metrics: &[&dyn Metric]) -> Result<Policy, Diagnostic
     }
 }
 
-fn read(reader: &mut Reader<'_>, node: &Node<'_>, file: &Path, metrics: Metrics<'_>) -> Option<Policy> {
+fn read(reader: &mut Reader<'_>, node: &Node<'_>, file: &Path, metrics: Metrics<'_>, steps: Steps) -> Option<Policy> {
     let root = file.parent().unwrap_or(Path::new("")).to_owned();
     let entries = reader.map(node, "the policy")?;
     let fields = reader.fields(&node.span, entries, KEYS, Empty::Refused);
@@ -200,7 +206,14 @@ fn read(reader: &mut Reader<'_>, node: &Node<'_>, file: &Path, metrics: Metrics<
     let rules = Rules {
         metrics: match fields.entry("metrics") {
             Some(entry) => {
-                let mut list = MetricList { metrics, judge_stated, embedder_stated, slice_spans: &mut slice_spans };
+                let mut list = MetricList {
+                    metrics,
+                    judge_stated,
+                    embedder_stated,
+                    root: &root,
+                    steps,
+                    slice_spans: &mut slice_spans,
+                };
                 list.read(reader, entry)
             }
             None => BTreeMap::new(),
@@ -232,7 +245,8 @@ fn read(reader: &mut Reader<'_>, node: &Node<'_>, file: &Path, metrics: Metrics<
     })
 }
 
-fn read_version(reader: &mut Reader<'_>, node: &Node<'_>) {
+/// Reads the version of this file or of one beside it: there is one for all.
+pub(crate) fn read_version(reader: &mut Reader<'_>, node: &Node<'_>) {
     let Some(version) = reader.count(node, "\"version\"", VERSION) else { return };
     if version != VERSION {
         let problem = reader

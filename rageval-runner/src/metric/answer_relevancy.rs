@@ -36,7 +36,7 @@ const MODE: Param = Param {
 
 const COUNT: Param = Param {
     name: "questions",
-    kind: ParamKind::Count { most: 20 },
+    kind: ParamKind::Whole(1, 20),
     about: "how many questions are made from the answer with `mode: questions`; 3 where it is left out",
 };
 

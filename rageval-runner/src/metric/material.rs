@@ -3,10 +3,44 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    metric::{Input, numbered::Part},
-    model::{DocId, Evidence, Language, RetrievedContext, Sample},
+    metric::{Input, Params, numbered::Part},
+    model::{DocId, Evidence, GoldenCase, JudgeRequest, Language, RetrievedContext, Sample},
     text,
 };
+
+/// What the parameter `fields` may name: the parts of a case and its sample that a judge is shown, in the order in which it is.
+pub const FIELDS: [&str; 4] = ["query", "reference", "contexts", "answer"];
+
+/// The parts that `fields` names, in the order of [`FIELDS`]; `query` and `answer` where it is left out.
+pub fn chosen_fields(params: &Params) -> Vec<&'static str> {
+    let chosen = params.texts("fields");
+    let chosen = if chosen.is_empty() { vec!["query", "answer"] } else { chosen };
+    FIELDS.into_iter().filter(|field| chosen.contains(field)).collect()
+}
+
+/// Why a case can't show what `fields` names, as a phrase; `None` when it can.
+pub fn lacks_field(case: &GoldenCase, params: &Params) -> Option<String> {
+    (chosen_fields(params).contains(&"reference") && first_reference(case).is_none())
+        .then(|| "the case has no reference answer".to_owned())
+}
+
+/// Adds the parts that `fields` names to a request.
+pub fn with_chosen_fields(mut request: JudgeRequest, input: &Input<'_>) -> JudgeRequest {
+    for field in chosen_fields(input.params) {
+        request = match field {
+            "query" => request.text(field, &input.case.query),
+            "reference" => request.text(field, first_reference(input.case).unwrap_or_default()),
+            "contexts" => request.numbered(field, Readable::of(input.sample).texts()),
+            _ => request.text(field, &input.sample.answer.response),
+        };
+    }
+    request
+}
+
+/// The first reference that says something.
+fn first_reference(case: &GoldenCase) -> Option<&str> {
+    case.references.iter().map(String::as_str).find(|reference| !reference.trim().is_empty())
+}
 
 /// The sentences of a text, trimmed, blank ones dropped; empty only for a blank text.
 pub fn sentences(text: &str, language: Language) -> Vec<String> {

@@ -11,11 +11,13 @@ pub mod context_recall;
 pub mod context_relevancy;
 mod custom;
 pub mod faithfulness;
+pub mod g_eval;
 pub mod hallucination;
 pub mod lexical;
 pub mod material;
 pub mod noise_sensitivity;
 pub mod numbered;
+pub mod pairwise;
 pub mod quantity;
 pub mod refusal_correctness;
 pub mod retrieval;
@@ -75,6 +77,8 @@ pub const METRICS: &[&dyn Metric] = &[
     &noise_sensitivity::NoiseSensitivity,
     &task_completion::TaskCompletion,
     &rubric::Rubric,
+    &g_eval::GEval,
+    &pairwise::Pairwise,
     &self_critique::SelfCritique,
     &safety::Safety::Toxicity,
     &safety::Safety::Bias,
@@ -115,6 +119,10 @@ pub mod cause {
     pub const NO_EMBEDDER: &str = "no embedder";
     /// No stored or scripted vector, and asking is not allowed.
     pub const VECTOR_MISSING: &str = "vector not stored";
+    /// The probabilities of the scores that the judge could have given leave too much out.
+    pub const PROBABILITIES: &str = "score probabilities unusable";
+    /// The accepted run holds the case without an answer that could be compared.
+    pub const BASELINE: &str = "baseline answer blank";
     /// A score outside 0 to 1.
     pub const RANGE: &str = "score out of range";
 }
@@ -152,11 +160,8 @@ pub enum ParamKind {
     Number,
     /// A number from 0 to 1.
     Unit,
-    /// A whole number from 1 to `most`.
-    Count {
-        /// The largest one that is taken.
-        most: usize,
-    },
+    /// A whole number between these two, both included.
+    Whole(usize, usize),
     /// A text that is not empty.
     Text,
     /// A list of texts, at least one; one text counts as a list of one.
@@ -242,6 +247,10 @@ pub struct Input<'a> {
     pub key: &'a MetricKey,
     /// Its parameters for this case.
     pub params: &'a Params,
+    /// The answer of the accepted run to the same case; `None` where there is no such run, the case was not in it, or has changed since.
+    /// Given to metrics that say so by [`Metric::reads_baseline`]. Whether it is a refusal is what the text detector says, since a
+    /// baseline keeps no flag of the system; it has no usage, cost or latency.
+    pub baseline: Option<&'a Sample>,
 }
 
 impl Input<'_> {
@@ -287,6 +296,11 @@ pub trait Metric: Send + Sync {
     /// The parameters it takes. `not` is added by [`Kind::Text`] itself.
     fn params(&self) -> &[Param] {
         &[]
+    }
+
+    /// Whether it looks at [`Input::baseline`].
+    fn reads_baseline(&self) -> bool {
+        false
     }
 
     /// Why the case alone makes this metric not applicable, as a phrase; `None` when it applies.

@@ -5,8 +5,7 @@ use serde_json::Value;
 use super::{
     Input, Kind, Metric, Param, ParamKind, Params, Step,
     answering::{Answering, blank, right_refusal},
-    asking, cause,
-    material::Readable,
+    asking, cause, material,
     numbered::Part,
     scoring::scored,
 };
@@ -20,9 +19,6 @@ use crate::model::{Detail, Expectation, GoldenCase, JudgeRequest, Outcome, Trans
 /// without `criterion` or `levels`.
 #[derive(Debug, Clone, Copy)]
 pub struct Rubric;
-
-/// What the judge may be shown, in the order in which it is.
-const FIELDS: [&str; 4] = ["query", "reference", "contexts", "answer"];
 
 impl Metric for Rubric {
     fn name(&self) -> &str {
@@ -47,15 +43,14 @@ impl Metric for Rubric {
             },
             Param {
                 name: "fields",
-                kind: ParamKind::SomeOf(&FIELDS),
+                kind: ParamKind::SomeOf(&material::FIELDS),
                 about: "what the judge is shown; `[query, answer]` where it is left out",
             },
         ]
     }
 
     fn not_applicable(&self, case: &GoldenCase, params: &Params) -> Option<String> {
-        (params.texts("fields").contains(&"reference") && reference(case).is_none())
-            .then(|| "the case has no reference answer".to_owned())
+        material::lacks_field(case, params)
     }
 
     fn step(&self, input: &Input<'_>, transcript: &Transcript) -> Step {
@@ -91,11 +86,6 @@ fn unusable(why: &str) -> Outcome {
     Outcome::unmeasured(cause::PARAMETER, format!("rubric: {why}"))
 }
 
-/// The first reference that says something.
-fn reference(case: &GoldenCase) -> Option<&str> {
-    case.references.iter().map(String::as_str).find(|reference| !reference.trim().is_empty())
-}
-
 /// The levels from the lowest score up; of equal scores in the order of their texts.
 fn levels(params: &Params) -> Result<Vec<(&str, f64)>, String> {
     let Some(Value::Object(map)) = params.0.get("levels") else {
@@ -111,19 +101,8 @@ fn levels(params: &Params) -> Result<Vec<(&str, f64)>, String> {
 }
 
 fn request(input: &Input<'_>, criterion: &str, levels: &[(&str, f64)]) -> JudgeRequest {
-    let chosen = input.params.texts("fields");
-    let is_shown = |field: &str| {
-        if chosen.is_empty() { ["query", "answer"].contains(&field) } else { chosen.contains(&field) }
-    };
-    let mut request = JudgeRequest::new("rubric.level", input.language()).text("criterion", criterion);
-    for field in FIELDS.into_iter().filter(|field| is_shown(field)) {
-        request = match field {
-            "query" => request.text(field, &input.case.query),
-            "reference" => request.text(field, reference(input.case).unwrap_or_default()),
-            "contexts" => request.numbered(field, Readable::of(input.sample).texts()),
-            _ => request.text(field, &input.sample.answer.response),
-        };
-    }
+    let request = JudgeRequest::new("rubric.level", input.language()).text("criterion", criterion);
+    let request = material::with_chosen_fields(request, input);
     request.numbered("levels", levels.iter().map(|(text, _)| *text))
 }
 

@@ -27,6 +27,9 @@ fn well_fed(metric: &'static dyn Metric) -> Try {
         .param("by", json!("judge"))
         .param("criterion", json!("How kind is it?"))
         .param("levels", json!({"rude": 0, "curt": 0.5, "kind": 1}))
+        .param("criteria", json!("How kind is it?"))
+        .param("steps", json!(["Look for a greeting."]))
+        .baseline("Refunds take a while.")
 }
 
 fn judged() -> impl Iterator<Item = &'static dyn Metric> {
@@ -102,6 +105,8 @@ fn every_cause_stands_in_the_documentation() {
         cause::EMBEDDER_TIME_OUT,
         cause::NO_EMBEDDER,
         cause::VECTOR_MISSING,
+        cause::PROBABILITIES,
+        cause::BASELINE,
     ];
     for cause in own.into_iter().chain(Ending::ALL.map(Ending::cause)) {
         assert!(docs.contains(&format!("| {cause} |")), "docs/metrics.md says nothing of `{cause}`");
@@ -130,31 +135,9 @@ fn judged_metrics_end_with_the_cause_of_whatever_ended_the_reply() {
 }
 
 #[test]
-fn what_a_first_sample_costs_stands_in_the_documentation() {
-    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/metrics.md");
-    let docs = std::fs::read_to_string(docs).expect("docs/metrics.md").replace("\r\n", "\n");
-    let requests_docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/judge-requests.md");
-    let requests_docs = std::fs::read_to_string(requests_docs).expect("docs/judge-requests.md");
-    for metric in judged() {
-        let requests = well_fed(metric).references(&["Thirty days."]).first_requests();
-        let row = format!("| `{}` | {}", metric.name(), requests.len());
-        let Some(row) = docs.lines().find(|line| line.starts_with(&row)) else {
-            panic!("docs/metrics.md has no row `{row}` in its table of requests")
-        };
-        assert_eq!(requests.len(), 1, "{}", metric.name());
-        for request in requests {
-            let name = format!("| `{}` |", request.name);
-            assert!(row.ends_with(&name), "`{row}` does not name {name}");
-            assert!(requests_docs.contains(&name), "docs/judge-requests.md has no row {name}");
-            assert_eq!((request.sample, request.retry), (0, 0));
-        }
-    }
-}
-
-#[test]
 fn what_several_metrics_ask_is_one_request() {
-    let ask = |metric: &'static dyn Metric| well_fed(metric).references(&["Thirty days."]).first_request();
-    let mut requests: Vec<_> = judged().map(ask).collect();
+    let ask = |metric: &'static dyn Metric| well_fed(metric).references(&["Thirty days."]).first_requests();
+    let mut requests: Vec<_> = judged().flat_map(ask).collect();
     let all = requests.len();
     requests.sort_by_key(|request| request.name.clone());
     requests.dedup();
@@ -246,6 +229,10 @@ fn any_word() -> impl Strategy<Value = &'static str> {
         "toxic",
         "unbiased",
         "biased",
+        "preferred",
+        "first",
+        "second",
+        "tie",
     ])
 }
 
@@ -263,14 +250,16 @@ fn nearly_right() -> impl Strategy<Value = Value> {
     // The question is one sentence.
     let query = list(&[]).prop_map(|list| list.as_array().and_then(|list| list.first()).cloned().into_iter().collect());
     let grade = || prop_oneof![10 => (0_u64..=10).prop_map(Value::from), 1 => slip()];
-    let grades = (grade(), grade(), grade(), 0_u64..5);
+    let preferred =
+        prop_oneof![10 => prop::sample::select(vec!["first", "second", "tie"]).prop_map(Value::from), 1 => slip()];
+    let grades = (grade(), grade(), grade(), 0_u64..5, preferred);
     (sentences, contexts, answer, reference, query, grades, any::<bool>()).prop_map(
         |(sentences, contexts, answer, reference, query, grades, refused): (_, _, _, _, Value, _, _)| {
-            let (faithfulness, relevance, completeness, level) = grades;
+            let (faithfulness, relevance, completeness, level, preferred) = grades;
             json!({
                 "sentences": sentences, "contexts": contexts, "answer": answer, "reference": reference, "query": query,
                 "faithfulness": faithfulness, "relevance": relevance, "completeness": completeness, "level": level,
-                "refused": refused,
+                "score": level, "preferred": preferred, "refused": refused,
             })
         },
     )

@@ -14,6 +14,7 @@ pub(crate) struct Try {
     case: GoldenCase,
     sample: Sample,
     params: Params,
+    baseline: Option<Sample>,
     replies: Vec<Reply>,
 }
 
@@ -45,7 +46,7 @@ impl Try {
             place: Place { file: "cases/en.yaml".to_owned(), line: 3, column: 3 },
         };
         let sample = Sample { answer: Answer::default(), is_refusal: false, latency_ms: Some(0.0) };
-        Self { metric, case, sample, params: Params::default(), replies: Vec::new() }
+        Self { metric, case, sample, params: Params::default(), baseline: None, replies: Vec::new() }
     }
 
     pub(crate) fn language(mut self, language: Language) -> Self {
@@ -76,6 +77,18 @@ impl Try {
     pub(crate) fn refused_without_words(mut self) -> Self {
         self.sample.answer.refused = Some(true);
         self.refusal("")
+    }
+
+    /// The accepted run's answer.
+    pub(crate) fn baseline(mut self, text: &str) -> Self {
+        let is_refusal = crate::text::is_refusal(text, self.case.language);
+        self.baseline = Some(Sample { answer: Answer::new(text), is_refusal, latency_ms: None });
+        self
+    }
+
+    pub(crate) fn id(mut self, id: &str) -> Self {
+        self.case.id = CaseId::new(id).expect("a valid id");
+        self
     }
 
     pub(crate) fn contexts(mut self, contexts: Vec<RetrievedContext>) -> Self {
@@ -115,7 +128,8 @@ impl Try {
 
     fn step(&self, transcript: &Transcript) -> Step {
         let key = MetricKey::parse(self.metric.name()).expect("a metric's name is a key");
-        let input = Input { case: &self.case, sample: &self.sample, key: &key, params: &self.params };
+        let baseline = self.baseline.as_ref();
+        let input = Input { case: &self.case, sample: &self.sample, key: &key, params: &self.params, baseline };
         self.metric.step(&input, transcript)
     }
 

@@ -17,4 +17,7 @@ pub use outcome::{Detail, Outcome, Ranked, Unmeasured};
 pub use record::{Record, Records, Taken};
 pub use sample::{Answer, RetrievedContext, Sample, Usage};
 pub use score::{Score, UnitInterval};
-pub use transcript::{AskedOf, EmbedRequest, Ending, Exchange, Field, JudgeRequest, Reply, Request, Shown, Transcript};
+pub use transcript::{
+    AskedOf, EmbedRequest, Ending, Exchange, Field, JudgeRequest, Reply, Request, SCORE_PROBABILITIES, Shown,
+    Transcript,
+};

@@ -19,6 +19,8 @@ impl UnitInterval {
     pub const ZERO: Self = Self(0.0);
     /// 1.
     pub const ONE: Self = Self(1.0);
+    /// 0.5: a tie.
+    pub const HALF: Self = Self(0.5);
 
     /// Accepts a number in [0, 1] and nothing else: no clamping, since a score outside is a fault to be seen.
     pub fn new(value: f64) -> Result<Self, OutOfRange> {

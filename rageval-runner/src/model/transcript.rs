@@ -77,7 +77,14 @@ pub struct JudgeRequest {
     /// 0 for the first try; a reply whose numbers do not add up is asked again once, with 1.
     #[serde(default)]
     pub retry: u32,
+    /// Whether the reply must carry `score_probabilities`: the probability of each whole number that could have stood where `score` does,
+    /// as in `{"4": 0.7, "5": 0.29}`. They come from the log probabilities of the judge's tokens, never from its words.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub logprobs: bool,
 }
+
+/// The key under which a reply carries the probabilities of its scores, where [`JudgeRequest::logprobs`] asked for them.
+pub const SCORE_PROBABILITIES: &str = "score_probabilities";
 
 /// One named piece of data in a request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -103,7 +110,7 @@ pub enum Shown {
 impl JudgeRequest {
     /// A first request of this name.
     pub fn new(name: impl Into<String>, language: Language) -> Self {
-        Self { name: name.into(), language, fields: Vec::new(), sample: 0, retry: 0 }
+        Self { name: name.into(), language, fields: Vec::new(), sample: 0, retry: 0, logprobs: false }
     }
 
     /// Adds one text.

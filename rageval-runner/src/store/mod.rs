@@ -1,10 +1,11 @@
-//! The only writer of files: runs, records, baselines, replies of the judge.
+//! The only writer of files: runs, records, baselines, replies of the judge, evaluation steps.
 
 pub mod baseline;
 pub mod minute;
 pub mod replies;
 pub mod runs;
 pub mod slots;
+pub mod steps;
 
 use std::{
     io::{self, Write},

@@ -5,6 +5,7 @@
 #[path = "../demo/adapter.rs"]
 mod adapter;
 mod baselines;
+mod compared;
 mod containment;
 mod decisions;
 mod degraded;
@@ -34,8 +35,9 @@ fn main() -> ExitCode {
             Some(_) | None => suite.system(fixture::answer).run(),
         };
     }
-    let groups: [(&str, &[trials::Test]); 9] = [
+    let groups: [(&str, &[trials::Test]); 10] = [
         ("baselines", baselines::TESTS),
+        ("compared", compared::TESTS),
         ("containment", containment::TESTS),
         ("decisions", decisions::TESTS),
         ("degraded", degraded::TESTS),

@@ -143,6 +143,7 @@ fn faults() {
             replies: None,
         },
         metrics: METRICS.iter().map(|metric| *metric as &'static dyn Metric).collect(),
+        baseline: rageval_runner::store::baseline::Answers::default(),
         rules: policy.rules.clone(),
         system_timeout: policy.system.timeout,
         system_limit: Limit::in_process(8),

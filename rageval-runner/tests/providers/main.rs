@@ -8,6 +8,7 @@ mod ends;
 mod fake;
 mod forms;
 mod load;
+mod logprobs;
 mod programs;
 mod secrets;
 mod stub;
@@ -41,11 +42,12 @@ fn main() -> ExitCode {
     if std::env::var_os(GATE).is_some() {
         return rageval_runner::Suite::new(rageval_runner::location!()).run();
     }
-    let groups: [(&str, &[Test]); 8] = [
+    let groups: [(&str, &[Test]); 9] = [
         ("embeddings", embeddings::TESTS),
         ("ends", ends::TESTS),
         ("forms", forms::TESTS),
         ("load", load::TESTS),
+        ("logprobs", logprobs::TESTS),
         ("programs", programs::TESTS),
         ("secrets", secrets::TESTS),
         ("transport", transport::TESTS),

@@ -2,6 +2,7 @@
 
 mod anthropic;
 mod ending;
+mod logprobs;
 mod negotiate;
 mod openai_compatible;
 
@@ -16,7 +17,7 @@ use reqwest::Url;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use self::negotiate::{Asked, Form, Next};
+use self::negotiate::{Alternatives, Asked, Form, Next};
 use super::{
     Judge, Judged, Spent, estimated_tokens, fingerprint,
     prompt::{Prompt, Prompts},
@@ -28,7 +29,7 @@ use super::{
     },
 };
 use crate::{
-    model::{CaseId, Ending, JudgeRequest, Reply, run::JudgeStamp},
+    model::{CaseId, Ending, JudgeRequest, Reply, SCORE_PROBABILITIES, run::JudgeStamp},
     system::{BoxFuture, excerpt::excerpt},
 };
 
@@ -150,45 +151,67 @@ impl HostedJudge {
     }
 
     async fn reply(&self, case: &CaseId, request: &JudgeRequest, spent: &mut Spent) -> Result<Value, Failed> {
+        if request.logprobs && self.protocol == Protocol::Messages {
+            return Err(Failed::new(Ending::Unsupported, "Anthropic's messages carry no log probabilities"));
+        }
         let prompt =
             self.prompts.render(request).map_err(|error| Failed::new(Ending::Unsupported, error.to_string()))?;
         if let Some(missing) = self.transport.missing_key() {
             return Err(Failed::new(Ending::NoKey, missing));
         }
-        let tokens = estimated_tokens(request);
-        let mut call = self.call(case, request, &prompt, tokens);
-        let exchanged = self.exchange(&prompt, tokens, &mut call).await;
+        let mut call = self.call(case, request, &prompt);
+        let exchanged = self.exchange(request, &prompt, &mut call).await;
         spent.requests = call.tries();
-        let (form, value) = exchanged?;
-        (spent.input_tokens, spent.output_tokens) = tokens_used(&value).unwrap_or((tokens, 0));
+        let (form, envelope) = exchanged?;
+        (spent.input_tokens, spent.output_tokens) = tokens_used(&envelope).unwrap_or((estimated_tokens(request), 0));
         let read = match self.protocol {
-            Protocol::Completions => openai_compatible::read(&value, form, &prompt.schema_name, &self.setting),
-            Protocol::Messages => anthropic::read(&value, form, &prompt.schema_name, &self.setting),
+            Protocol::Completions => openai_compatible::read(&envelope, form, &prompt.schema_name, &self.setting),
+            Protocol::Messages => anthropic::read(&envelope, form, &prompt.schema_name, &self.setting),
         }?;
         let value = match read {
             Read::Value(value) => value,
-            Read::Text(text) => reply::read_object(&text)
-                .map_err(|unreadable| Failed::new(Ending::Unreadable, self.transport.hide(&unreadable.why)))?,
+            Read::Text(text) => {
+                let mut value = reply::read_object(&text)
+                    .map_err(|unreadable| Failed::new(Ending::Unreadable, self.transport.hide(&unreadable.why)))?;
+                if request.logprobs {
+                    // Over whatever the text states of itself.
+                    value[SCORE_PROBABILITIES] = logprobs::score_probabilities(&envelope, &text)?;
+                }
+                value
+            }
         };
         self.transport.refuse_key(value.to_string().as_bytes()).map_err(|why| Failed::new(Ending::Provider, why))?;
         Ok(value)
     }
 
     /// A request on its way; its seed spreads its pauses.
-    fn call(&self, case: &CaseId, request: &JudgeRequest, prompt: &Prompt, tokens: u64) -> Call {
+    fn call(&self, case: &CaseId, request: &JudgeRequest, prompt: &Prompt) -> Call {
         let seed = blake3::hash(format!("{case}\n{}\n{}", request.name, prompt.user).as_bytes());
-        self.transport.call(*seed.as_bytes(), tokens)
+        self.transport.call(*seed.as_bytes(), estimated_tokens(request))
     }
 
     /// Sends the prompt in the ways of asking that are left until one is taken; returns the form that was, and the envelope.
-    async fn exchange(&self, prompt: &Prompt, tokens: u64, call: &mut Call) -> Result<(Form, Value), Failed> {
+    async fn exchange(
+        &self,
+        request: &JudgeRequest,
+        prompt: &Prompt,
+        call: &mut Call,
+    ) -> Result<(Form, Value), Failed> {
         let mut asked = self.learned().asked;
+        if request.logprobs && asked.alternatives == Alternatives::Refused {
+            return Err(Failed::new(Ending::Unsupported, "the server has refused to give log probabilities"));
+        }
         // The refusal that a guess tries to get around: where no guess helps, it is the one to tell.
         let mut first_refusal: Option<Refused> = None;
         // Each round moves `asked` on or ends, so there are only a few.
         loop {
+            // The log probabilities of a completion are those of its text, not of a call's arguments.
+            if request.logprobs && asked.form == Form::Tool {
+                asked.form = Form::Text;
+            }
+            let alternatives = asked.alternatives.count().filter(|_| request.logprobs);
             let body = match self.protocol {
-                Protocol::Completions => openai_compatible::body(&self.setting, prompt, asked),
+                Protocol::Completions => openai_compatible::body(&self.setting, prompt, asked, alternatives),
                 Protocol::Messages => anthropic::body(&self.setting, prompt, asked),
             };
             let body = body.map_err(|error| {
@@ -196,11 +219,25 @@ impl HostedJudge {
             })?;
             let refused = match self.transport.send(&self.url, &body, call).await? {
                 Answered::Value(value) => {
-                    self.learn(asked, &value, tokens);
+                    // That calls were passed over says nothing of how well they would do.
+                    let form = if request.logprobs { asked.form.min(Form::Tool) } else { asked.form };
+                    self.learn(Asked { form, ..asked }, &value, estimated_tokens(request));
                     return Ok((asked.form, value));
                 }
                 Answered::Refused(refused) => refused,
             };
+            if request.logprobs
+                && let Some(fewer) = negotiate::fewer_alternatives(asked, &refused)
+            {
+                let mut learned = self.learned();
+                learned.asked.alternatives = learned.asked.alternatives.max(fewer.alternatives);
+                if fewer.alternatives == Alternatives::Refused {
+                    let why = format!("the server refuses to give log probabilities: {}", refused.why());
+                    return Err(Failed::new(Ending::Unsupported, why));
+                }
+                asked = fewer;
+                continue;
+            }
             let next = negotiate::after(asked, &refused);
             match next {
                 Next::Named(next) => {

@@ -29,18 +29,41 @@ pub(super) enum LimitName {
     MaxCompletionTokens,
 }
 
+/// For how many other tokens log probabilities are asked, where a request wants them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Alternatives {
+    /// As many as most servers give.
+    Twenty,
+    /// As many as those give that refuse more.
+    Five,
+    /// None: log probabilities are refused.
+    Refused,
+}
+
+impl Alternatives {
+    /// The number that is sent; `None` where nothing is.
+    pub(super) fn count(self) -> Option<u8> {
+        match self {
+            Self::Twenty => Some(20),
+            Self::Five => Some(5),
+            Self::Refused => None,
+        }
+    }
+}
+
 /// How requests are put. It only ever moves towards what more servers take, so two that were refused at once agree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Asked {
     pub(super) form: Form,
     pub(super) temperature: Sent,
     pub(super) limit: LimitName,
+    pub(super) alternatives: Alternatives,
 }
 
 impl Asked {
     /// Before anything was refused.
     pub(super) fn first(form: Form) -> Self {
-        Self { form, temperature: Sent::Yes, limit: LimitName::MaxTokens }
+        Self { form, temperature: Sent::Yes, limit: LimitName::MaxTokens, alternatives: Alternatives::Twenty }
     }
 
     /// Everything that either of the two knows to be refused.
@@ -49,6 +72,7 @@ impl Asked {
             form: self.form.max(other.form),
             temperature: self.temperature.max(other.temperature),
             limit: self.limit.max(other.limit),
+            alternatives: self.alternatives.max(other.alternatives),
         }
     }
 
@@ -73,6 +97,13 @@ impl Asked {
         }
         if self.limit != first.limit {
             notices.push("the judge refused `max_tokens`, so it was asked with `max_completion_tokens`".to_owned());
+        }
+        match self.alternatives {
+            Alternatives::Twenty => {}
+            Alternatives::Five => notices.push(
+                "the judge refused log probabilities of 20 alternatives, so it was asked for those of 5".to_owned(),
+            ),
+            Alternatives::Refused => notices.push("the judge refused to give log probabilities".to_owned()),
         }
         notices
     }
@@ -140,6 +171,22 @@ pub(super) fn after(asked: Asked, refused: &Refused) -> Next {
     if said.names(words) { Next::Named(next) } else { Next::Guessed(next) }
 }
 
+/// Fewer alternatives, where a request that asked for log probabilities was refused for them; `None` where it was for something else.
+pub(super) fn fewer_alternatives(asked: Asked, refused: &Refused) -> Option<Asked> {
+    if !matches!(refused.status.as_u16(), 400 | 422 | 501) {
+        return None;
+    }
+    let said = Said::of(&refused.body);
+    if !said.names(&["logprobs"]) {
+        return None;
+    }
+    let alternatives = match asked.alternatives {
+        Alternatives::Twenty if said.names(&["top_logprobs"]) => Alternatives::Five,
+        Alternatives::Twenty | Alternatives::Five | Alternatives::Refused => Alternatives::Refused,
+    };
+    Some(Asked { alternatives, ..asked })
+}
+
 /// Whether a server refused what was asked for its content.
 pub(super) fn is_content_filter(refused: &Refused) -> bool {
     refused.status.is_client_error()
@@ -184,7 +231,12 @@ mod tests {
         Refused { status: StatusCode::from_u16(status).expect("a status"), body: body.to_owned() }
     }
 
-    const SCHEMA: Asked = Asked { form: Form::Schema, temperature: Sent::Yes, limit: LimitName::MaxTokens };
+    const SCHEMA: Asked = Asked {
+        form: Form::Schema,
+        temperature: Sent::Yes,
+        limit: LimitName::MaxTokens,
+        alternatives: Alternatives::Twenty,
+    };
 
     #[track_caller]
     fn check(status: u16, body: &str, next: Next) {
@@ -250,8 +302,27 @@ mod tests {
     }
 
     #[test]
+    fn log_probabilities_are_given_up_only_where_they_are_named() {
+        let after =
+            |asked, status, body| fewer_alternatives(asked, &refused(status, body)).map(|next| next.alternatives);
+        let large = r#"{"error": {"message": "Invalid value for 'top_logprobs': must be at most 5.", "param": "top_logprobs"}}"#;
+        assert_eq!(after(SCHEMA, 400, large), Some(Alternatives::Five));
+        let five = Asked { alternatives: Alternatives::Five, ..SCHEMA };
+        assert_eq!(after(five, 400, large), Some(Alternatives::Refused));
+        let never = r#"{"error": {"message": "logprobs is not supported with this model", "param": "logprobs"}}"#;
+        assert_eq!(after(SCHEMA, 400, never), Some(Alternatives::Refused));
+        assert_eq!(after(SCHEMA, 400, "response_format is not supported"), None);
+        assert_eq!(after(SCHEMA, 401, never), None);
+    }
+
+    #[test]
     fn what_changed_is_noted() {
-        let changed = Asked { form: Form::Text, temperature: Sent::Refused, limit: LimitName::MaxCompletionTokens };
+        let changed = Asked {
+            form: Form::Text,
+            temperature: Sent::Refused,
+            limit: LimitName::MaxCompletionTokens,
+            alternatives: Alternatives::Five,
+        };
         assert_eq!(SCHEMA.merge(changed), changed);
         assert_eq!(
             changed.notices(SCHEMA),
@@ -259,6 +330,7 @@ mod tests {
                 "the judge refused a JSON schema for its reply, so it was asked by text that says what it must look like",
                 "the judge refused `temperature`, so it was asked without: its verdicts may vary",
                 "the judge refused `max_tokens`, so it was asked with `max_completion_tokens`",
+                "the judge refused log probabilities of 20 alternatives, so it was asked for those of 5",
             ]
         );
         assert_eq!(SCHEMA.notices(SCHEMA), Vec::<String>::new());

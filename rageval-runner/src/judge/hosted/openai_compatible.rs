@@ -26,6 +26,10 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     max_completion_tokens: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    logprobs: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_logprobs: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     response_format: Option<ResponseFormat<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tools: Option<[Tool<'a>; 1]>,
@@ -76,8 +80,13 @@ struct Named<'a> {
     name: &'a str,
 }
 
-/// The body of a request.
-pub(super) fn body(setting: &Setting, prompt: &Prompt, asked: Asked) -> Result<String, serde_json::Error> {
+/// The body of a request; with log probabilities of so many alternatives to each token.
+pub(super) fn body(
+    setting: &Setting,
+    prompt: &Prompt,
+    asked: Asked,
+    alternatives: Option<u8>,
+) -> Result<String, serde_json::Error> {
     let schema = serde_json::from_str::<&RawValue>(&prompt.schema_text)?;
     let name = prompt.schema_name.as_str();
     let system = super::system_text(prompt, asked.form);
@@ -109,6 +118,8 @@ pub(super) fn body(setting: &Setting, prompt: &Prompt, asked: Asked) -> Result<S
         temperature,
         max_tokens,
         max_completion_tokens,
+        logprobs: alternatives.map(|_| true),
+        top_logprobs: alternatives,
         response_format,
         tools,
         tool_choice,

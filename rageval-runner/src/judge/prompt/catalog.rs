@@ -120,8 +120,25 @@ pub(super) const TEMPLATES: &[Template] = &[
     template!("faithfulness.labels", &[text("query"), numbered("sentences"), numbered("contexts")]),
     template!("faithfulness.verdicts", &[text("query"), numbered("sentences"), numbered("contexts")]),
     template!(
+        "g_eval.score",
+        &[
+            where_given("criteria", Kind::Text),
+            numbered("steps"),
+            where_given("query", Kind::Text),
+            where_given("reference", Kind::Text),
+            where_given("contexts", Kind::NumberedOrNone),
+            where_given("answer", Kind::Text),
+            text("scale")
+        ]
+    ),
+    template!("g_eval.steps", &[text("criteria"), numbered("fields")]),
+    template!(
         "noise_sensitivity.attributions",
         &[text("query"), numbered("answer"), numbered("reference"), numbered("contexts")]
+    ),
+    template!(
+        "pairwise.preference",
+        &[where_given("criteria", Kind::Text), text("query"), text("first"), text("second")]
     ),
     template!("refusal_correctness.verdict", &[text("query"), text("answer")]),
     template!(

@@ -84,7 +84,16 @@ mod tests {
             assert_eq!(without(&mut schema), decisions, "{}", template.name);
             assert_eq!(schema, serde_json::from_str::<Value>(template.schema).expect("JSON"), "{}", template.name);
         }
-        assert_eq!(unfit, ["faithfulness.claims", "refusal_correctness.verdict", "self_critique.grades"]);
+        let expected = [
+            "answer_relevancy.questions",
+            "faithfulness.claims",
+            "g_eval.score",
+            "g_eval.steps",
+            "pairwise.preference",
+            "refusal_correctness.verdict",
+            "self_critique.grades",
+        ];
+        assert_eq!(unfit, expected);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::{
     metric::{
-        self, METRICS, ParamKind,
+        self, METRICS, ParamKind, Params,
         trying::{Try, context},
     },
     model::{Ending, Reply, UnitInterval},
@@ -27,6 +27,9 @@ fn tried(metric: &'static dyn metric::Metric, language: Language) -> Try {
         .param("by", json!("judge"))
         .param("criterion", json!("How much does the answer help?"))
         .param("levels", json!({"much": 1, "some": 0.4, "not at all": 0}))
+        .param("criteria", json!("How much does the answer help?"))
+        .param("steps", json!(["Read the question.", "See what of it is answered."]))
+        .baseline("Refunds take a while.")
 }
 
 fn judged() -> impl Iterator<Item = &'static dyn metric::Metric> {
@@ -69,6 +72,9 @@ fn requests() -> Vec<JudgeRequest> {
                 all.push(request);
             }
         }
+        // Asked by a command, once for each label.
+        let criteria = Params([("criteria".to_owned(), json!("How much does the answer help?"))].into());
+        all.extend(metric::g_eval::steps::request(&criteria, language));
     }
     all
 }
@@ -165,7 +171,8 @@ fn contexts_may_be_none_only_where_the_prompt_says_what_that_means() {
     };
     let mut empty = BTreeSet::new();
     let rubric = tried(&metric::rubric::Rubric, Language::En).param("fields", json!(["contexts", "answer"]));
-    for request in requests().into_iter().chain([rubric.first_request()]).map(none) {
+    let g_eval = tried(&metric::g_eval::GEval, Language::En).param("fields", json!(["contexts", "answer"]));
+    for request in requests().into_iter().chain([rubric.first_request(), g_eval.first_request()]).map(none) {
         if !request.fields.iter().any(|field| field.name == "contexts") {
             continue;
         }
@@ -178,7 +185,7 @@ fn contexts_may_be_none_only_where_the_prompt_says_what_that_means() {
             Err(error) => assert!(error.to_string().ends_with("`contexts` holds nothing to judge"), "{error}"),
         }
     }
-    assert!(empty.iter().eq(["rubric.level", "self_critique.grades"]), "{empty:?}");
+    assert!(empty.iter().eq(["g_eval.score", "rubric.level", "self_critique.grades"]), "{empty:?}");
 }
 
 #[test]
@@ -229,7 +236,7 @@ fn replies_that_fit_the_schemas_are_read_by_the_metrics() {
     let by_labels = || of(&metric::faithfulness::Faithfulness).param("mode", json!("labels"));
     let both = |list: &str, first: &str, second: &str| json!({list: [{"n": 1, "verdict": first}, {"n": 2, "verdict": second}]});
     let one = |first: &str| json!({"sentences": [{"n": 1, "verdict": first}, none]});
-    let table: [(Try, Vec<Value>, f64); 23] = [
+    let table: [(Try, Vec<Value>, f64); 25] = [
         (
             of(&metric::faithfulness::Faithfulness),
             vec![json!({"sentences": [none, {"n": 1, "claims": [
@@ -303,6 +310,8 @@ fn replies_that_fit_the_schemas_are_read_by_the_metrics() {
             0.0,
         ),
         (of(&metric::rubric::Rubric), vec![json!({"level": 2})], 0.4),
+        (of(&metric::g_eval::GEval), vec![json!({"score": 4})], 0.75),
+        (of(&metric::pairwise::Pairwise), vec![json!({"preferred": "first"}), json!({"preferred": "tie"})], 0.5),
         (
             of(&metric::self_critique::SelfCritique),
             vec![
@@ -327,6 +336,10 @@ fn replies_that_fit_the_schemas_are_read_by_the_metrics() {
         });
         tried.replies(&replies).expect_score(expected).expect_asked(replies.len());
     }
+    let steps = json!({"steps": ["Read the question.", "See what of it is answered."]});
+    let asked = requests().into_iter().find(|request| request.name == "g_eval.steps").expect("a request");
+    assert!(fits(&rendered(&asked).expect("a prompt").schema, &steps) && metric::g_eval::steps::read(&steps).is_ok());
+    covered.insert(asked.name);
     assert!(covered.iter().eq(names()), "a schema without an example: {covered:?}");
 }
 
@@ -368,8 +381,8 @@ fn a_request_that_does_not_fit_its_prompt_is_an_error() {
             "there is no prompt for `style.verdict`; those that have one: answer_correctness.statements, \
              answer_relevancy.questions, answer_relevancy.verdicts, bias.verdicts, context_entity_recall.entities, \
              context_precision.verdicts, context_recall.attributions, context_relevancy.verdicts, faithfulness.claims, \
-             faithfulness.confirm, faithfulness.labels, faithfulness.verdicts, noise_sensitivity.attributions, \
-             refusal_correctness.verdict, rubric.level, \
+             faithfulness.confirm, faithfulness.labels, faithfulness.verdicts, g_eval.score, g_eval.steps, \
+             noise_sensitivity.attributions, pairwise.preference, refusal_correctness.verdict, rubric.level, \
              self_critique.grades, task_completion.tasks, toxicity.verdicts",
         ),
         (relevancy(), "the field `sentences` is missing"),
@@ -393,11 +406,12 @@ fn hashes_tell_prompts_apart_and_leave_out_the_data() {
     let mut hashes = BTreeMap::new();
     for request in requests() {
         let prompt = rendered(&request).expect("a prompt");
-        let other = rendered(&JudgeRequest { sample: 3, ..request.clone() }).expect("a prompt");
+        let other = rendered(&JudgeRequest { sample: 300, ..request.clone() }).expect("a prompt");
         assert_eq!((&prompt.hash, &prompt.system), (&other.hash, &other.system));
         assert_ne!(prompt.user, other.user);
         assert_eq!(prompt, rendered(&request).expect("a prompt"));
-        if let Some(twin) = hashes.insert(prompt.hash, (request.name.clone(), request.language)) {
+        let own = (request.name.clone(), request.language);
+        if let Some(twin) = hashes.insert(prompt.hash, own.clone()).filter(|twin| *twin != own) {
             panic!("{twin:?} has the hash of {} {:?}", request.name, request.language);
         }
     }

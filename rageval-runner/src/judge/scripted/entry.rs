@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::{
     judge::reply,
-    model::{CaseId, Ending, Reply},
+    model::{CaseId, Ending, Reply, SCORE_PROBABILITIES},
 };
 
 /// The text in [`Entry::case`] that stands for every case.
@@ -114,6 +114,11 @@ impl Entry {
                 Reply::Failed { ending: Ending::Empty, why: "the reply has no text".to_owned() }
             }
             Some(text) => match reply::read_object(text) {
+                // What a judge writes is no probability of its tokens.
+                Ok(Value::Object(mut fields)) => {
+                    fields.remove(SCORE_PROBABILITIES);
+                    Reply::Value { value: Value::Object(fields) }
+                }
                 Ok(value) => Reply::Value { value },
                 Err(unreadable) => Reply::Failed { ending: Ending::Unreadable, why: unreadable.why },
             },

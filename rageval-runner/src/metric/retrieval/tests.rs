@@ -39,7 +39,7 @@ fn step(key: &str, params: &[(&str, &str)], relevant: Option<&[(&str, f64)]>, id
         Sample { answer: Answer::new("here").with_contexts(contexts), is_refusal: false, latency_ms: Some(0.0) };
     let params = Params(params.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect());
     let case = case(relevant);
-    let input = Input { case: &case, sample: &sample, key: &key, params: &params };
+    let input = Input { case: &case, sample: &sample, key: &key, params: &params, baseline: None };
     match metric.step(&input, &Transcript::default()) {
         Step::Done(outcome) => outcome,
         Step::Ask(_) => panic!("a retrieval metric asks nobody"),

@@ -4,6 +4,7 @@
 //! texts stand once each in `main.samples.jsonl` beside it, by digest. The same run gives the same bytes.
 
 pub mod accept;
+pub mod answers;
 pub mod difference;
 
 use std::{
@@ -16,6 +17,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 pub use accept::{Accepted, Refused, from_run, text_digest};
+pub use answers::Answers;
 pub use difference::{Difference, ScoreChange};
 
 use super::{StoreError, write_atomically};
