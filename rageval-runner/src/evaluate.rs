@@ -21,7 +21,7 @@ use crate::{
         Exchange, GoldenCase, JudgeRequest, MetricKey, Outcome, Record, Reply, Request, Sample, Taken, Transcript,
         Unmeasured,
     },
-    store::slots::Limit,
+    store::{ledger::Ledger, slots::Limit},
     system::{Asked, Latency, Question, RagSystem, cause},
     text,
 };
@@ -38,6 +38,8 @@ pub struct Evaluation {
     pub system: Arc<dyn RagSystem>,
     /// The judge.
     pub judging: Judging,
+    /// What the run spends on models, of its budget.
+    pub ledger: Ledger,
     /// The metrics that rules may name.
     pub metrics: Vec<&'static dyn Metric>,
     /// The rules, for the metrics to compute and their parameters.
@@ -55,6 +57,14 @@ struct Pending<'a> {
     params: Params,
     /// What it asked last.
     asked: Vec<JudgeRequest>,
+}
+
+impl Pending<'_> {
+    /// Whether all that it asked last has a value.
+    fn is_answered(&self, transcript: &Transcript) -> bool {
+        let reply = |request: &JudgeRequest| transcript.reply_to(&Request::Judge(request.clone()));
+        self.asked.iter().all(|request| matches!(reply(request), Some(Reply::Value { .. })))
+    }
 }
 
 impl Evaluation {
@@ -149,7 +159,8 @@ impl Evaluation {
                         outcomes.insert(one.key.clone(), panicked(&panic));
                     }
                     Ok(Step::Done(outcome)) => {
-                        if matches!(outcome, Outcome::Unmeasured { .. }) {
+                        // Where one of them has no reply, the others are not to blame, and were paid for.
+                        if matches!(outcome, Outcome::Unmeasured { .. }) && one.is_answered(transcript) {
                             self.judging.forget(&one.asked);
                         }
                         outcomes.insert(one.key.clone(), finish(one.metric, &one.params, outcome));

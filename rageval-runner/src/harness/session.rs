@@ -22,7 +22,7 @@ use crate::{
         CaseId, GoldenCase, MetricKey, Record, Records,
         run::{Baseline, Decision, JudgeStamp, Manifest, Run, SetStamp, SystemStamp},
     },
-    store::{StoreError, runs, runs::RunFolder},
+    store::{StoreError, ledger::Ledger, runs, runs::RunFolder},
     system::RagSystem,
 };
 
@@ -279,7 +279,14 @@ impl Session {
             seed: SEED,
             missing,
             partial: self.partial(),
+            spent: self.ledger().and_then(Ledger::spent),
         }
+    }
+
+    /// What the run spends on models, where this process asks.
+    pub(super) fn ledger(&self) -> Option<&Ledger> {
+        let evaluation = self.evaluation.get()?.as_ref().ok()?;
+        Some(&evaluation.ledger)
     }
 
     /// Why the run is partial whatever it holds.

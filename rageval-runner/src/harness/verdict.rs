@@ -240,6 +240,9 @@ fn notices(session: &Session) -> Vec<String> {
     {
         notices.push("no rule of thresholds.yaml can fail: no metric has a bar, or all only warn".to_owned());
     }
+    if let Some((ledger, spent)) = session.ledger().and_then(|ledger| Some((ledger, ledger.spent()?))) {
+        notices.push(format!("spent: {}", console::spending::line(&spent, ledger.budget())));
+    }
     if let Some(Ok(evaluation)) = session.evaluation.get() {
         notices.extend(evaluation.system.notices(&session.files.set));
         notices.extend(evaluation.judging.notices());

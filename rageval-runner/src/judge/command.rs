@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 
 use super::{
-    Judge, Judged, Spent, estimated_tokens, fingerprint,
+    Judge, Judged, estimated, fingerprint,
     prompt::{self, Prompt},
     reply,
     transport::Failed,
@@ -107,8 +107,7 @@ impl Judge for CommandJudge {
                 Err(failed) => failed.into(),
             };
             // A program says nothing of tokens.
-            let spent = Spent { requests: 1, input_tokens: estimated_tokens(request), output_tokens: 0 };
-            Judged { reply, spent }
+            Judged { reply, spent: estimated(request) }
         })
     }
 

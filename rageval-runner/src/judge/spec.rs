@@ -2,7 +2,10 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use crate::{model::Place, system::spec::CommandSpec};
+use crate::{
+    model::{Place, Price},
+    system::spec::CommandSpec,
+};
 
 /// How long a judge may take for one request where the policy does not say.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -34,6 +37,8 @@ pub struct JudgeSpec {
     pub mode: ReplyMode,
     /// The folder of stored replies, absolute; `None`: the usual one.
     pub replies: Option<PathBuf>,
+    /// What it costs; `None` where the policy does not say.
+    pub price: Option<Price>,
     /// Where the `judge` key stands; the first line of the policy where it is missing.
     pub place: Place,
 }
@@ -48,7 +53,16 @@ impl JudgeSpec {
             max_in_flight: DEFAULT_MAX_IN_FLIGHT,
             mode: ReplyMode::Cached,
             replies: None,
+            price: None,
             place: Place::default(),
+        }
+    }
+
+    /// Whether asking it may cost money: it is a model behind an address.
+    pub fn is_hosted(&self) -> bool {
+        match &self.provider {
+            JudgeProvider::Openai(_) | JudgeProvider::Azure { .. } | JudgeProvider::Anthropic(_) => true,
+            JudgeProvider::Offline | JudgeProvider::Scripted { .. } | JudgeProvider::Command { .. } => false,
         }
     }
 

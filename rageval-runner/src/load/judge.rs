@@ -6,6 +6,7 @@ use crate::{
     judge::spec::{
         ANTHROPIC, DEFAULT_MAX_IN_FLIGHT, DEFAULT_TIMEOUT, Hosted, JudgeProvider, JudgeSpec, OPENAI, ReplyMode,
     },
+    model::Price,
     system::spec::is_variable,
 };
 
@@ -13,7 +14,7 @@ use super::{
     connect::{ENV, MAX_IN_FLIGHT, PER, RUN, TIMEOUT, command, path, refuse_variables, variant, variant_fields},
     diagnostic::quoted,
     node::{Entry, Kind, Node},
-    read::{Fields, Reader},
+    read::{Empty, Fields, Reader},
     shape::{Key, Shape, Variant},
 };
 
@@ -51,6 +52,15 @@ const REPLIES: Key = Key::optional(
     Shape::Text,
     "The folder of stored replies; `.rageval/replies`, which stays out of version control, where it is left out.",
 );
+const PRICE: Key = Key::optional(
+    "price",
+    Shape::Map(PRICE_KEYS),
+    "What tokens cost, in US dollars for a million of them; needed for `budget.usd`.",
+);
+const PRICE_KEYS: &[Key] = &[
+    Key::required("input", Shape::Number, "US dollars for a million tokens that the model reads."),
+    Key::required("output", Shape::Number, "US dollars for a million tokens that the model writes."),
+];
 const TRY_TIMEOUT: Key = Key::optional(
     "try_timeout",
     Shape::Duration,
@@ -79,6 +89,7 @@ pub(crate) const PROVIDERS: &[Variant] = &[
             REPLIES,
             TEMPERATURE,
             MAX_TOKENS,
+            PRICE,
             REQUESTS_PER_MINUTE,
             TOKENS_PER_MINUTE,
             TIMEOUT,
@@ -99,6 +110,7 @@ pub(crate) const PROVIDERS: &[Variant] = &[
             REPLIES,
             TEMPERATURE,
             MAX_TOKENS,
+            PRICE,
             REQUESTS_PER_MINUTE,
             TOKENS_PER_MINUTE,
             TIMEOUT,
@@ -117,6 +129,7 @@ pub(crate) const PROVIDERS: &[Variant] = &[
             REPLIES,
             TEMPERATURE,
             MAX_TOKENS,
+            PRICE,
             REQUESTS_PER_MINUTE,
             TOKENS_PER_MINUTE,
             TIMEOUT,
@@ -186,6 +199,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, entry: &Entry<'_>, root: &Path) -> O
     let max_in_flight = fields.get("max_in_flight").and_then(|node| reader.count(node, "\"max_in_flight\"", 1));
     let words = ReplyMode::ALL.map(|mode| (mode.as_str(), mode));
     let mode = fields.get("mode").and_then(|node| reader.one_of(node, "\"mode\"", &words));
+    let price = fields.get("price").and_then(|node| price(reader, node));
     let provider = provider?;
     let replies = match &provider {
         JudgeProvider::Offline | JudgeProvider::Scripted { .. } => None,
@@ -202,6 +216,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, entry: &Entry<'_>, root: &Path) -> O
         timeout,
         mode: mode.unwrap_or(ReplyMode::Cached),
         replies,
+        price,
         max_in_flight: max_in_flight.unwrap_or(DEFAULT_MAX_IN_FLIGHT),
         place: reader.source.place(entry.key_span.start),
     })
@@ -269,6 +284,21 @@ fn hosted(
         tokens_per_minute,
         try_timeout,
     })
+}
+
+fn price(reader: &mut Reader<'_>, node: &Node<'_>) -> Option<Price> {
+    let entries = reader.map(node, "\"price\"")?;
+    let fields = reader.fields(&node.span, entries, PRICE_KEYS, Empty::Refused);
+    let mut of = |name: &'static str| {
+        let node = fields.get(name)?;
+        let usd = reader.number(node, quoted(name))?;
+        if usd < 0.0 {
+            reader.report(&node.span, format!("{} is 0 or more", quoted(name)));
+        }
+        Some(usd)
+    };
+    let (input, output) = (of("input"), of("output"));
+    Some(Price { input: input?, output: output? })
 }
 
 fn text(reader: &mut Reader<'_>, fields: &Fields<'_, '_>, name: &'static str) -> Option<String> {

@@ -10,12 +10,12 @@ use crate::{
     gate::rule::{DecisionRule, FailOn, Orphans, Regression, Rules},
     judge::spec::{JudgeProvider, JudgeSpec},
     metric::Metric,
-    model::{Place, case},
+    model::{Budget, Place, case},
     system::spec::SystemSpec,
 };
 
 use super::{
-    connect,
+    budget, connect,
     diagnostic::Diagnostics,
     judge,
     metrics::Metrics,
@@ -51,6 +51,11 @@ pub(crate) const KEYS: &[Key] = &[
         "judge",
         Shape::Variants("provider", judge::PROVIDERS),
         "Who judges; needed as soon as a judged metric is listed.",
+    ),
+    Key::optional(
+        "budget",
+        Shape::Map(budget::KEYS),
+        "The most that one run may spend on models; needed for a judge behind an address.",
     ),
     Key::required("metrics", Shape::Metrics, "What is measured, and which scores pass."),
     Key::optional("slices", Shape::Map(slices::KEYS), "Parts of the set that are gated on their own."),
@@ -93,6 +98,8 @@ pub struct Policy {
     pub system: SystemSpec,
     /// Who judges.
     pub judge: JudgeSpec,
+    /// The most that one run may spend on models; `None`: no limit.
+    pub budget: Option<Budget>,
     /// Which scores pass.
     pub rules: Rules,
     /// Digest of the file's text, whatever its line ends: 32 hex digits.
@@ -182,6 +189,8 @@ fn read(reader: &mut Reader<'_>, node: &Node<'_>, file: &Path, metrics: Metrics<
             (Some(judge), JudgeStated::No)
         }
     };
+    let budget = fields.entry("budget").and_then(|entry| budget::read(reader, entry));
+    budget::check(reader, &fields, judge.as_ref());
     let mut slice_spans = Vec::new();
     let (fail_on, orphans) = fields.get("snapshots").and_then(|node| snapshots(reader, node)).unwrap_or_default();
     let rules = Rules {
@@ -208,6 +217,7 @@ fn read(reader: &mut Reader<'_>, node: &Node<'_>, file: &Path, metrics: Metrics<
         file: file.to_owned(),
         system: system?,
         judge: judge?,
+        budget,
         rules,
         digest: digest.finish(),
         judge_stated,

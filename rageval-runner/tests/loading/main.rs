@@ -30,7 +30,9 @@ fn shown(folder: &Path) -> String {
         Err(problems) => format!("{problems}\n"),
         Ok((policy, golden_set)) => {
             let root = policy.root.to_string_lossy().into_owned();
-            let read = format!("{:#?}\n{:#?}\n{:#?}\n{golden_set:#?}\n", policy.system, policy.judge, policy.rules);
+            let budget = policy.budget.map(|budget| format!("{budget:#?}\n")).unwrap_or_default();
+            let (system, judge, rules) = (policy.system, policy.judge, policy.rules);
+            let read = format!("{system:#?}\n{judge:#?}\n{budget}{rules:#?}\n{golden_set:#?}\n");
             read.replace(&root, "ROOT")
         }
     }

@@ -6,6 +6,7 @@
 mod ends;
 mod fake;
 mod forms;
+mod gates;
 mod load;
 mod programs;
 mod secrets;
@@ -40,9 +41,10 @@ fn main() -> ExitCode {
     if std::env::var_os(GATE).is_some() {
         return rageval_runner::Suite::new(rageval_runner::location!()).run();
     }
-    let groups: [(&str, &[Test]); 7] = [
+    let groups: [(&str, &[Test]); 8] = [
         ("ends", ends::TESTS),
         ("forms", forms::TESTS),
+        ("gates", gates::TESTS),
         ("load", load::TESTS),
         ("programs", programs::TESTS),
         ("secrets", secrets::TESTS),

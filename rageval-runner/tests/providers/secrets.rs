@@ -67,7 +67,7 @@ fn written() {
     };
     write("Cargo.toml", "[workspace]\n");
     let policy = format!(
-        "version: 1\nsystem: {{kind: recorded}}\njudge: {{provider: openai, base_url: \"{}\", model: m, api_key_env: JUDGE_KEY, timeout: 3s}}\nmetrics:\n  faithfulness: {{mean: {{min: 0.5}}}}\n",
+        "version: 1\nsystem: {{kind: recorded}}\njudge: {{provider: openai, base_url: \"{}\", model: m, api_key_env: JUDGE_KEY, timeout: 3s}}\nbudget: {{requests: 1000}}\nmetrics:\n  faithfulness: {{mean: {{min: 0.5}}}}\n",
         stub.url()
     );
     write("thresholds.yaml", &policy);

@@ -155,8 +155,18 @@ impl HostedJudge {
         let mut call = self.call(case, request, &prompt, tokens);
         let exchanged = self.exchange(&prompt, tokens, &mut call).await;
         spent.requests = call.tries();
+        // A try that was cut off may have been read and paid for all the same.
+        spent.estimated_tokens = call.unanswered() * tokens;
+        let told = match &exchanged {
+            Ok((_, value)) => tokens_used(value),
+            Err(_) => Some((0, 0)),
+        };
+        if told.is_none() {
+            spent.estimated_tokens += tokens;
+        }
+        let (read, written) = told.unwrap_or_default();
+        (spent.input_tokens, spent.output_tokens) = (read + spent.estimated_tokens, written);
         let (form, value) = exchanged?;
-        (spent.input_tokens, spent.output_tokens) = tokens_used(&value).unwrap_or((tokens, 0));
         let read = match self.protocol {
             Protocol::Completions => openai_compatible::read(&value, form, &prompt.schema_name, &self.setting),
             Protocol::Messages => anthropic::read(&value, form, &prompt.schema_name, &self.setting),
