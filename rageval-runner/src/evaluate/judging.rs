@@ -182,6 +182,13 @@ impl Replies {
         }
     }
 
+    /// The key of a request, and the reply that a run would have without asking; `None`: a request without a prompt.
+    pub(super) fn look_up(&self, request: &JudgeRequest) -> Option<(ReplyKey, Option<Reply>)> {
+        let key = self.keys.key(request).ok()?;
+        let reply = self.find(&key, request);
+        Some((key, reply))
+    }
+
     /// The stored reply, or why there is none and none may be asked for; `None`: it is to be asked for.
     fn find(&self, key: &ReplyKey, request: &JudgeRequest) -> Option<Reply> {
         match self.mode {
