@@ -177,7 +177,7 @@ fn notes(estimate: &Estimate, policy: &Policy, is_paid: bool) -> Vec<String> {
             thousands(total.missing)
         ));
     }
-    notes.push("besides  what is sent again after an error, and what confirms a suspicion, is not counted".to_owned());
+    notes.push("besides  what is asked again is not counted: after an error, for a reply that does not fit, to confirm a suspicion".to_owned());
     notes
 }
 

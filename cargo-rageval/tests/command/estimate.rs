@@ -42,7 +42,7 @@ fn requests_tokens_and_money_are_told_before_anything_is_asked() {
     assert!(text.contains(&format!("money    about {usd:.4} USD")), "{text}");
     assert!(text.contains("budget   4 of 10 requests, "), "{text}");
     assert!(text.contains("cases    2 on a stand-in made from their references"), "{text}");
-    assert!(text.contains("what confirms a suspicion, is not counted"), "{text}");
+    assert!(text.contains("what is asked again is not counted"), "{text}");
 }
 
 #[test]

@@ -19,7 +19,8 @@ use crate::{
 
 /// What a run would ask, counted case by case.
 ///
-/// Counted are first readings. What a server makes the transport send again, and what confirms a suspicion, is not.
+/// Counted are first readings, each asked once: not what is sent again after an error, asked again because a reply does not fit, or
+/// asked to confirm a suspicion.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Estimate {
     /// Judging requests by name.

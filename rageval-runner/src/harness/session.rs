@@ -283,6 +283,12 @@ impl Session {
         }
     }
 
+    /// Why the judge can't be asked, where this run looks for what that means to all cases. A shard holds a part of them, and these say
+    /// so themselves.
+    pub(super) fn key_is_missing(&self) -> Option<&str> {
+        self.judge.missing_key().filter(|_| self.context.shard.is_none())
+    }
+
     /// What the run spends on models, where this process asks.
     pub(super) fn ledger(&self) -> Option<&Ledger> {
         let evaluation = self.evaluation.get()?.as_ref().ok()?;

@@ -90,7 +90,7 @@ fn setup(session: &Session, name: &str) -> Decision {
 
 /// What is wrong where the judge's key is missing and a reply is needed that is not stored: the records tell.
 fn missing_key(session: &Session) -> Option<Problem> {
-    let missing = session.judge.missing_key()?;
+    let missing = session.key_is_missing()?;
     let cases = &session.files.set.cases;
     let records = match session.records(cases) {
         Ok(records) => records,

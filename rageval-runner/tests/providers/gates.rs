@@ -264,6 +264,9 @@ fn missing_key() {
         let lines = ran.failure(trial);
         assert!(lines.len() == 1 && lines[0].contains("judge key missing"), "{trial}: {lines:?}\n{}", ran.text);
     }
+    let shard = project.run_with(&[("RAGEVAL_SHARD", "1/2")]);
+    shard.ends_with(101);
+    assert!(!shard.failed("gate::setup") && shard.failed("case::all::c0"), "{}", shard.text);
     // Alone, it looks for the replies itself.
     let alone = project.command(&["--exact", "gate::setup"], &[]).output().expect("a run");
     Ran::from(alone).ends_with(101).says("JUDGE_KEY");
