@@ -247,7 +247,7 @@ fn minutes() {
     ran.ends_with(101).says("budget used up").says("`budget.minutes` is 0.02, counted from the run's first request");
     assert_eq!(project.latest().records.len(), CASES);
     let spent = project.spent();
-    assert_eq!(spent.requests, 2, "the others were not sent");
+    assert!((1..=2).contains(&spent.requests), "the others were not sent: {spent:?}");
     assert!(spent.estimated_tokens > 0, "what was cut off may have been paid for");
 }
 
