@@ -18,6 +18,8 @@ pub(crate) struct Context {
     pub(crate) root: PathBuf,
     /// The folder of run folders: `RAGEVAL_RUNS`, else below the target folder.
     pub(crate) runs: PathBuf,
+    /// `RAGEVAL_JUDGE_MODE`: how stored replies are used, whatever the policy says.
+    pub(crate) judge_mode: Option<String>,
 }
 
 /// The target folder as cargo knows it: of the workspace, or configured. `None` outside a Rust project.
@@ -55,6 +57,7 @@ impl Context {
             let target = folder("CARGO_TARGET_DIR").or_else(|| target_folder(&root));
             target.unwrap_or_else(|| root.join("target")).join("rageval").join("runs")
         });
-        Self { arguments, root, runs }
+        let judge_mode = env::var("RAGEVAL_JUDGE_MODE").ok().filter(|word| !word.is_empty());
+        Self { arguments, root, runs, judge_mode }
     }
 }

@@ -16,7 +16,10 @@ use rageval_runner::{
         GoldenSet, Records,
         run::{Baseline, Decision, Manifest, Ruling, Run},
     },
-    report::console::summary::{Summary, summary},
+    report::console::{
+        spending,
+        summary::{Summary, summary},
+    },
     store::{baseline, runs},
 };
 
@@ -53,6 +56,9 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
         merged.decisions.clear();
         notices
             .push("thresholds.yaml changed since the run: cases are decided anew, without their snapshots".to_owned());
+    }
+    if let Some(spent) = &merged.manifest.spent {
+        notices.push(format!("spent: {}", spending::line(spent, &policy.budget.clone().unwrap_or_default())));
     }
     let missing: Vec<&str> =
         set.cases.iter().filter(|case| !merged.records.contains_key(&case.id)).map(|case| case.id.as_str()).collect();
@@ -125,7 +131,8 @@ fn decide(
     decisions
 }
 
-fn files(context: &Context) -> Result<(Policy, GoldenSet), Failure> {
+/// The policy and the cases that stand here.
+pub(super) fn files(context: &Context) -> Result<(Policy, GoldenSet), Failure> {
     let problems = |problems: &load::Diagnostics| Failure::Input(problems.to_string());
     let policy = load::policy(&context.root.join(load::FILE_NAME), METRICS).map_err(|error| problems(&error))?;
     let set = load::cases(&policy, METRICS).map_err(|error| problems(&error))?;
@@ -150,12 +157,16 @@ fn merge(named: &[PathBuf]) -> Result<Merged, Failure> {
     let mut merged: Option<Merged> = None;
     for path in named {
         let run: Run = runs::read(path).map_err(|error| Failure::Input(error.to_string()))?;
+        let is_first = merged.is_none();
         let all = merged.get_or_insert_with(|| Merged {
             manifest: run.manifest.clone(),
             records: Records::new(),
             decisions: BTreeMap::new(),
         });
         same(&all.manifest, &run.manifest, path)?;
+        if !is_first && let Some(more) = run.manifest.spent {
+            *all.manifest.spent.get_or_insert_default() += more;
+        }
         for record in run.records {
             if let Some(twice) = all.records.insert(record.case.clone(), Arc::new(record)) {
                 let why = format!(

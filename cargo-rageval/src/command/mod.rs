@@ -1,6 +1,7 @@
 //! The subcommands: one file each, and one line in the list.
 
 mod baseline;
+mod estimate;
 mod gate;
 mod prompts;
 mod schema;
@@ -32,6 +33,7 @@ struct Rageval {
 #[derive(Debug, Subcommand)]
 enum Command {
     Gate(gate::Gate),
+    Estimate(estimate::EstimateRun),
     Score(score::Score),
     #[command(subcommand)]
     Baseline(baseline::Baseline),
@@ -46,6 +48,7 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
         Cargo::try_parse_from(&context.arguments).map_err(|error| Failure::Usage(Box::new(error)))?;
     match rageval.command {
         Command::Gate(gate) => gate::run(&gate, context),
+        Command::Estimate(estimate) => estimate::run(&estimate, context),
         Command::Score(score) => score::run(&score),
         Command::Baseline(baseline) => baseline::run(&baseline, context),
         Command::Prompts(prompts) => prompts::run(&prompts),

@@ -6,7 +6,7 @@ use rageval_runner::{
     load,
     metric::METRICS,
     model::{
-        Answer, GoldenSet, MetricKey, Outcome, Record, Sample, Taken, Transcript, UnitInterval,
+        Answer, GoldenSet, MetricKey, Outcome, Record, Sample, Spending, Taken, Transcript, UnitInterval,
         run::{Manifest, Run, SetStamp},
     },
 };
@@ -87,4 +87,33 @@ fn other_cases_or_metrics_than_the_runs_are_refused() {
     write(&folder.path().join("cases"), "all.yaml", &CASES.replace("query: r", "query: s"));
     let text = ends(folder.path(), &["gate", "1.json"], 2);
     assert!(text.contains("the golden cases changed"), "{text}");
+}
+
+#[test]
+fn a_run_whose_judge_had_no_key_could_not_be_decided() {
+    let folder = folder();
+    project(folder.path(), &[&[("a", 1.0), ("b", 0.5)]]);
+    let path = folder.path().join("1.json");
+    let mut run: Run = serde_json::from_str(&std::fs::read_to_string(&path).expect("a run")).expect("JSON");
+    let fault = Outcome::unmeasured("judge key missing", "the variable JUDGE_KEY is missing or empty");
+    run.records[1].outcomes.insert(MetricKey::parse("recall@5").expect("a key"), fault);
+    write(folder.path(), "1.json", &serde_json::to_string(&run).expect("JSON"));
+    let text = ends(folder.path(), &["gate", "1.json"], 3);
+    let lines: Vec<&str> = text.lines().skip_while(|line| *line != "---- case::all::b ----").take(3).collect();
+    assert_eq!(lines[1..], ["unmeasured  judge key missing: the variable JUDGE_KEY is missing or empty", ""], "{text}");
+    assert!(text.contains("judge key missing; gate::setup says what to do"), "{text}");
+}
+
+#[test]
+fn what_the_shards_of_a_run_spent_is_told_together() {
+    let folder = folder();
+    project(folder.path(), &[&[("a", 1.0)], &[("b", 0.5)]]);
+    for (name, requests) in [("1.json", 3), ("2.json", 4)] {
+        let path = folder.path().join(name);
+        let mut run: Run = serde_json::from_str(&std::fs::read_to_string(&path).expect("a run")).expect("JSON");
+        run.manifest.spent = Some(Spending { requests, input_tokens: 1000, usd: Some(0.25), ..Spending::default() });
+        write(folder.path(), name, &serde_json::to_string(&run).expect("JSON"));
+    }
+    let text = ends(folder.path(), &["gate", "1.json", "2.json"], 0);
+    assert!(text.contains("spent: 7 requests, 2,000 tokens read and 0 written, 0.50 USD"), "{text}");
 }

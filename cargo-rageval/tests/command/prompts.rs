@@ -19,7 +19,8 @@ fn what_it_prints_is_a_prompt_that_loads() {
     }
     let policy = folder.path().join("thresholds.yaml");
     let judge = r#"{provider: openai, base_url: "http://127.0.0.1:1/v1", model: m, prompts: prompts}"#;
-    fs::write(&policy, format!("version: 1\njudge: {judge}\nmetrics: {{faithfulness: }}\n")).expect("a file");
+    fs::write(&policy, format!("version: 1\njudge: {judge}\nbudget: {{requests: 1}}\nmetrics: {{faithfulness: }}\n"))
+        .expect("a file");
     let policy = rageval_runner::load::policy(&policy, rageval_runner::metric::METRICS).expect("a policy");
     assert_ne!(policy.judge.prompts, std::sync::Arc::default(), "own ones stand there");
     assert_eq!(policy.judge.prompts.digest(), rageval_runner::judge::prompt::Prompts::default().digest());

@@ -13,12 +13,13 @@ use std::{
 use crate::{
     contain,
     judge::{
-        self, Judge, Judged,
+        self, Judge, Judged, Spent,
         key::{ReplyKey, ReplyKeys},
         spec::ReplyMode,
     },
     model::{CaseId, Ending, JudgeRequest, Reply},
     store::{
+        ledger::Account,
         minute::MinuteLimit,
         replies::{ReplyStore, StoredReply},
         slots::Limit,
@@ -36,6 +37,8 @@ pub struct Judging {
     /// What may be asked in a minute over all processes of the run; `None` where nothing limits it or this process is alone, since a
     /// judge keeps its own limits within a process.
     pub minute: Option<MinuteLimit>,
+    /// Where its requests are counted against the budget of the run; `None` for a judge that is code.
+    pub account: Option<Account>,
     /// Replies that are kept; `None` for a judge that is code.
     pub replies: Option<Replies>,
 }
@@ -103,7 +106,7 @@ impl Judging {
         notices
     }
 
-    /// One request, within the judge's limits.
+    /// One request, within the judge's limits and the run's budget.
     async fn within_limits(&self, case: &CaseId, request: &JudgeRequest) -> Reply {
         // A judge without its key would say the same after every wait.
         if let Some(missing) = self.judge.missing_key() {
@@ -113,27 +116,55 @@ impl Judging {
             Ok(permit) => permit,
             Err(error) => return Reply::Failed { ending: Ending::Provider, why: error.to_string() },
         };
+        let Some(account) = &self.account else { return self.call(case, request).await.reply };
+        let reservation = match account.reserve(judge::estimated(request)).await {
+            Ok(reservation) => reservation,
+            Err(why) => return Reply::Failed { ending: Ending::Budget, why },
+        };
+        let call = self.call(case, request);
+        let judged = match reservation.deadline() {
+            Some(deadline) => tokio::time::timeout_at(deadline, call).await,
+            None => Ok(call.await),
+        };
+        match judged {
+            Ok(Called { reply, spent: Some(spent) }) => {
+                reservation.settle(spent).await;
+                reply
+            }
+            // Nobody knows what it took, so the estimate stays.
+            Ok(Called { reply, spent: None }) => reply,
+            Err(_) => Reply::Failed { ending: Ending::Budget, why: reservation.cut_off() },
+        }
+    }
+
+    /// One call, within its limits of time.
+    async fn call(&self, case: &CaseId, request: &JudgeRequest) -> Called {
         // The limits a minute are waited for before the request's own time begins.
         if let Some(minute) = &self.minute
             && let Err(error) = minute.admit(judge::estimated_tokens(request)).await
         {
             let why = format!("the limits a minute cannot be kept: {error}");
-            return Reply::Failed { ending: Ending::Provider, why };
+            let reply = Reply::Failed { ending: Ending::Provider, why };
+            return Called { reply, spent: Some(Spent::default()) };
         }
         self.judge.admit(request).await;
         let call = AssertUnwindSafe(self.judge.ask(case, request));
+        let failed = |ending, why| Called { reply: Reply::Failed { ending, why }, spent: None };
         match tokio::time::timeout(self.timeout, futures_util::FutureExt::catch_unwind(call)).await {
-            Err(_) => {
-                let why = format!("no reply within {} s", self.timeout.as_secs_f64());
-                Reply::Failed { ending: Ending::TimeOut, why }
+            Err(_) => failed(Ending::TimeOut, format!("no reply within {} s", self.timeout.as_secs_f64())),
+            Ok(Err(panic)) => {
+                failed(Ending::Provider, format!("the judge panicked: {}", contain::said(panic.as_ref())))
             }
-            Ok(Err(panic)) => Reply::Failed {
-                ending: Ending::Provider,
-                why: format!("the judge panicked: {}", contain::said(panic.as_ref())),
-            },
-            Ok(Ok(Judged { reply, spent: _ })) => reply,
+            Ok(Ok(Judged { reply, spent })) => Called { reply, spent: Some(spent) },
         }
     }
+}
+
+/// How a call ended.
+struct Called {
+    reply: Reply,
+    /// What it took; `None` where it was cut off before it said so.
+    spent: Option<Spent>,
 }
 
 impl Replies {
@@ -149,6 +180,13 @@ impl Replies {
             asked: AtomicU64::new(0),
             trouble: Mutex::default(),
         }
+    }
+
+    /// The key of a request, and the reply that a run would have without asking; `None`: a request without a prompt.
+    pub(super) fn look_up(&self, request: &JudgeRequest) -> Option<(ReplyKey, Option<Reply>)> {
+        let key = self.keys.key(request).ok()?;
+        let reply = self.find(&key, request);
+        Some((key, reply))
     }
 
     /// The stored reply, or why there is none and none may be asked for; `None`: it is to be asked for.
@@ -194,7 +232,12 @@ impl Replies {
 
     /// Stores what was read. A reply that can't be stored is used all the same, and told.
     async fn keep(&self, case: &CaseId, request: &JudgeRequest, key: &ReplyKey, reply: &Reply) {
-        self.asked.fetch_add(1, Ordering::Relaxed);
+        match reply {
+            Reply::Failed { ending: Ending::NoKey | Ending::Budget, .. } => {}
+            Reply::Value { .. } | Reply::Failed { .. } => {
+                self.asked.fetch_add(1, Ordering::Relaxed);
+            }
+        }
         let Reply::Value { value } = reply else { return };
         let entry = StoredReply {
             judge: self.keys.judge().to_owned(),
@@ -253,3 +296,6 @@ impl Replies {
         notices
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,7 @@
 //! User code never runs on the runtime's own threads: each call of the system sits on a blocking thread of its own, so that a
 //! system that blocks, spins or panics costs its own case and no other. Whatever happens, a case ends as a [`Record`].
 
+pub mod estimate;
 mod judging;
 mod similarity;
 pub mod steps;
@@ -24,7 +25,7 @@ use crate::{
         AskedOf, Exchange, GoldenCase, JudgeRequest, MetricKey, Outcome, Record, Reply, Request, Sample, Taken,
         Transcript, Unmeasured,
     },
-    store::{baseline::Answers, slots::Limit},
+    store::{baseline::Answers, ledger::Ledger, slots::Limit},
     system::{Asked, Latency, Question, RagSystem, cause},
     text,
 };
@@ -43,6 +44,8 @@ pub struct Evaluation {
     pub system: Arc<dyn RagSystem>,
     /// The judge.
     pub judging: Judging,
+    /// What the run spends on models, of its budget.
+    pub ledger: Ledger,
     /// The metrics that rules may name.
     pub metrics: Vec<&'static dyn Metric>,
     /// The rules, for the metrics to compute and their parameters.
@@ -66,6 +69,14 @@ struct Pending<'a> {
     of: AskedOf,
     /// What it asked last.
     asked: Vec<JudgeRequest>,
+}
+
+impl Pending<'_> {
+    /// Whether all that it asked last has a value.
+    fn is_answered(&self, transcript: &Transcript) -> bool {
+        let reply = |request: &JudgeRequest| transcript.reply_to(&Request::Judge(request.clone()));
+        self.asked.iter().all(|request| matches!(reply(request), Some(Reply::Value { .. })))
+    }
 }
 
 impl Evaluation {
@@ -173,7 +184,9 @@ impl Evaluation {
                         outcomes.insert(one.key.clone(), panicked(&panic));
                     }
                     Ok(Step::Done(outcome)) => {
-                        if one.of.is_policy() && matches!(outcome, Outcome::Unmeasured { .. }) {
+                        // Where one of them has no reply, the others are not to blame, and were paid for.
+                        let is_fault = matches!(outcome, Outcome::Unmeasured { .. });
+                        if one.of.is_policy() && is_fault && one.is_answered(transcript) {
                             self.judging.forget(&one.asked);
                         }
                         outcomes.insert(one.key.clone(), finish(one.metric, &one.params, outcome));

@@ -24,7 +24,7 @@ pub fn ask_for(
     request: &JudgeRequest,
 ) -> io::Result<Result<Vec<String>, Unmeasured>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let judging = Judging { judge, timeout, limit: Limit::in_process(1), minute: None, replies: None };
+    let judging = Judging { judge, timeout, limit: Limit::in_process(1), minute: None, replies: None, account: None };
     Ok(runtime.block_on(asked(&judging, key, request)))
 }
 

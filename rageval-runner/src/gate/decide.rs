@@ -14,11 +14,11 @@ use super::{
 };
 use crate::{
     model::{
-        CaseId, GoldenCase, GoldenSet, MetricKey, Records, Unmeasured,
+        CaseId, Ending, GoldenCase, GoldenSet, MetricKey, Records, Unmeasured,
         run::{Decision, Ruling},
     },
     report::console::{
-        gate::{self as console, GateText},
+        gate::{self as console, Extent, GateText},
         text::{against, aggregate, bar, listed, score, visible},
     },
     stats,
@@ -126,6 +126,9 @@ impl Evidence<'_> {
             found.ruling = Ruling::Undecided;
             found.text.headline = format!("no case is scored on {}", listed(&unscored, 60));
             found.text.facts = vec!["drop the metric, or give the cases what it needs: docs/metrics.md".to_owned()];
+        }
+        if count > max && by_cause.keys().all(|cause| cause == Ending::NoKey.cause()) {
+            found.text = told_by_set_up(&found.text.headline);
         }
         found.text.cases_are = "by cause".to_owned();
         found.text.cases = by_cause
@@ -245,6 +248,10 @@ impl Evidence<'_> {
         if unmeasured.len() > self.basis.rules.max_unmeasured {
             let mut found = self.undecided(format!("unmeasured: {} of {total} cases", unmeasured.len()));
             found.n = Some(usable);
+            if unmeasured.iter().all(|(_, fault)| fault.cause == Ending::NoKey.cause()) {
+                found.text = told_by_set_up(&found.text.headline);
+                return Some(found);
+            }
             found.text.facts.push("a number over the others would hide them".to_owned());
             found.text.cases_are = "unmeasured".to_owned();
             found.text.cases =
@@ -305,6 +312,12 @@ impl Evidence<'_> {
             .collect();
         found.text.cases_are = format!("{title}; red as cases: {red} of these {}", cases.len());
     }
+}
+
+/// The text of a gate that lacks nothing but replies of a judge without its key.
+fn told_by_set_up(headline: &str) -> GateText {
+    let headline = format!("{headline}: {}; gate::setup says what to do", Ending::NoKey.cause());
+    GateText { headline, extent: Extent::OneLine, ..GateText::default() }
 }
 
 /// Cases that are worked out to be named; fewer are shown.

@@ -23,7 +23,7 @@ use crate::{
         CaseId, GoldenCase, MetricKey, Record, Records,
         run::{Baseline, Decision, JudgeStamp, Manifest, Run, SetStamp, SystemStamp},
     },
-    store::{StoreError, runs, runs::RunFolder},
+    store::{StoreError, ledger::Ledger, runs, runs::RunFolder},
     system::RagSystem,
 };
 
@@ -287,7 +287,20 @@ impl Session {
             seed: SEED,
             missing,
             partial: self.partial(),
+            spent: self.ledger().and_then(Ledger::spent),
         }
+    }
+
+    /// Why the judge can't be asked, where this run looks for what that means to all cases. A shard holds a part of them, and these say
+    /// so themselves.
+    pub(super) fn key_is_missing(&self) -> Option<&str> {
+        self.judge.missing_key().filter(|_| self.context.shard.is_none())
+    }
+
+    /// What the run spends on models, where this process asks.
+    pub(super) fn ledger(&self) -> Option<&Ledger> {
+        let evaluation = self.evaluation.get()?.as_ref().ok()?;
+        Some(&evaluation.ledger)
     }
 
     /// Why the run is partial whatever it holds.

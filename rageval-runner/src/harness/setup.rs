@@ -24,6 +24,7 @@ use crate::{
     store::{
         self,
         baseline::{Answers, read_texts},
+        ledger::{Account, Ledger},
         replies::ReplyStore,
         runs::RunFolder,
         slots::Limit,
@@ -154,10 +155,19 @@ pub(super) fn open_gates(context: &Context, root: &Path) -> Vec<Problem> {
 /// How stored replies are used: as the policy says, unless `RAGEVAL_JUDGE_MODE` does.
 pub(super) fn reply_mode(context: &Context, policy: &Policy) -> Result<ReplyMode, Problem> {
     let Some(word) = context.judge_mode.as_deref() else { return Ok(policy.judge.mode) };
-    ReplyMode::ALL.into_iter().find(|mode| mode.as_str() == word).ok_or_else(|| {
+    let mode = ReplyMode::ALL.into_iter().find(|mode| mode.as_str() == word).ok_or_else(|| {
         let modes = ReplyMode::ALL.map(|mode| format!("`{}`", mode.as_str())).join(", ");
         Problem::everything(format!("RAGEVAL_JUDGE_MODE says `{word}`; it is one of {modes}, or unset"))
-    })
+    })?;
+    // A policy that only replays needs no budget; one that is asked to ask after all does.
+    if mode != ReplyMode::Replay && policy.judge.is_hosted() && policy.budget.is_none() {
+        return Err(Problem::everything(format!(
+            "{}: RAGEVAL_JUDGE_MODE={word} asks a judge that may cost money, and no `budget` says how much one run may spend\n\
+             add one line to thresholds.yaml, as in `budget: {{requests: 1000, minutes: 10}}`",
+            policy.judge.place
+        )));
+    }
+    Ok(mode)
 }
 
 /// A shard that is declared in another form than `k/n`: gates would be deferred by a slip of the hand.
@@ -288,6 +298,11 @@ pub(super) fn evaluation(
     shared: Option<&RunFolder>,
 ) -> Evaluation {
     let policy = &files.policy;
+    let ledger = match shared {
+        Some(folder) => folder.ledger(policy.budget.as_ref()),
+        None => Ledger::in_process(policy.budget.as_ref()),
+    };
+    let keys = ReplyKeys::of(&policy.judge);
     let limit = |what: &str, places: usize| match shared {
         Some(folder) => folder.limit(what, places),
         None => Limit::in_process(places),
@@ -302,11 +317,13 @@ pub(super) fn evaluation(
                 let Minute { requests, tokens } = policy.judge.minute();
                 folder.minute("judge", requests, tokens)
             }),
-            replies: ReplyKeys::of(&policy.judge).map(|keys| {
+            account: keys.as_ref().map(|_| Account { ledger: ledger.clone(), price: policy.judge.price }),
+            replies: keys.map(|keys| {
                 let store = ReplyStore::new(&policy.root, policy.judge.replies.as_deref());
                 Replies::new(store, keys, mode)
             }),
         },
+        ledger,
         metrics,
         rules: policy.rules.clone(),
         baseline,

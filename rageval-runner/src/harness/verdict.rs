@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     session::{self, Session, Shared},
-    setup::{self, Problem, Scope},
+    setup::{self, Problem, Reach, Scope},
     snapshots::{Finding, Writing},
     trials::{self, Role},
 };
@@ -18,7 +18,7 @@ use crate::{
     },
     metric::Metric,
     model::{
-        CaseId, GoldenCase, Records,
+        CaseId, Ending, Exchange, GoldenCase, Records, Reply,
         run::{Decision, Ruling},
     },
     report::console::{self, text::visible},
@@ -72,17 +72,46 @@ fn setup(session: &Session, name: &str) -> Decision {
         // Opening is tried here too, so that this trial alone finds what would stop the others.
         session.evaluation().err();
     }
-    let problems = session.all_problems();
+    let mut problems: Vec<Problem> = session.all_problems().into_iter().cloned().collect();
+    if problems.iter().all(|problem| problem.reach == Reach::Regression) {
+        problems.extend(missing_key(session));
+    }
     if problems.is_empty() {
         return plain(name, Ruling::Pass, Vec::new());
     }
     let mut lines: Vec<String> = Vec::new();
-    for problem in problems {
+    for problem in &problems {
         for (i, text) in problem.lines.iter().enumerate() {
             lines.push(console::text::whole_line(if i == 0 { "undecided" } else { "" }, text));
         }
     }
     plain(name, Ruling::Undecided, lines)
+}
+
+/// What is wrong where the judge's key is missing and a reply is needed that is not stored: the records tell.
+fn missing_key(session: &Session) -> Option<Problem> {
+    let missing = session.key_is_missing()?;
+    let cases = &session.files.set.cases;
+    let records = match session.records(cases) {
+        Ok(records) => records,
+        Err(problem) => return Some(problem),
+    };
+    let lacks_reply = |exchange: &Exchange| matches!(exchange.reply, Reply::Failed { ending: Ending::NoKey, .. });
+    let needing = records.iter().filter(|record| record.transcript.exchanges.iter().any(lacks_reply)).count();
+    (needing > 0).then(|| {
+        Problem::everything(format!(
+            "{}: {missing}; of {} case{}, {needing} need replies that are not stored\n\
+             or run with RAGEVAL_JUDGE_MODE=replay on stored replies, or with `judge: {{provider: offline}}`",
+            session.files.policy.judge.place,
+            cases.len(),
+            plural(cases.len()),
+        ))
+    })
+}
+
+/// Every case of the set.
+pub(super) fn all_cases(session: &Session) -> impl Iterator<Item = CaseId> + '_ {
+    session.files.set.cases.iter().map(|case| case.id.clone())
 }
 
 fn case(session: &Session, case: &GoldenCase) -> Result<Decision, Problem> {
@@ -214,6 +243,9 @@ fn notices(session: &Session) -> Vec<String> {
     let offline: Vec<String> = setup::by_offline_rules(policy).map(ToString::to_string).collect();
     if !offline.is_empty() {
         notices.push(format!("scored by the rules of the judge `offline`: {}", offline.join(", ")));
+    }
+    if let Some((ledger, spent)) = session.ledger().and_then(|ledger| Some((ledger, ledger.spent()?))) {
+        notices.push(format!("spent: {}", console::spending::line(&spent, ledger.budget())));
     }
     if let Some(Ok(evaluation)) = session.evaluation.get() {
         notices.extend(evaluation.system.notices(&session.files.set));

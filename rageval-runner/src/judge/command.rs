@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 
 use super::{
-    Judge, Judged, Spent, estimated_tokens, fingerprint,
+    Judge, Judged, estimated, fingerprint,
     prompt::{Prompt, Prompts},
     reply,
     transport::Failed,
@@ -114,8 +114,7 @@ impl Judge for CommandJudge {
                 Err(failed) => failed.into(),
             };
             // A program says nothing of tokens.
-            let spent = Spent { requests: 1, input_tokens: estimated_tokens(request), output_tokens: 0 };
-            Judged { reply, spent }
+            Judged { reply, spent: estimated(request) }
         })
     }
 

@@ -24,8 +24,11 @@ use crate::{
     system::BoxFuture,
 };
 
-/// Tokens of a prompt beside its data, and of a reply, for the estimate that is corrected once a reply says what it used.
-const TOKENS_BESIDE_DATA: u64 = 900;
+/// Tokens of a prompt beside its data, for the estimate that is corrected once a reply says what it used.
+const TOKENS_BESIDE_DATA: u64 = 700;
+
+/// Tokens of a reply, for the same estimate.
+const TOKENS_OF_REPLY: u64 = 200;
 
 /// What asking took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -36,6 +39,8 @@ pub struct Spent {
     pub input_tokens: u64,
     /// Tokens written by the model, as the replies say.
     pub output_tokens: u64,
+    /// Tokens among both that no reply told.
+    pub estimated_tokens: u64,
 }
 
 impl Spent {
@@ -50,6 +55,7 @@ impl std::ops::AddAssign for Spent {
         self.requests += more.requests;
         self.input_tokens += more.input_tokens;
         self.output_tokens += more.output_tokens;
+        self.estimated_tokens += more.estimated_tokens;
     }
 }
 
@@ -143,17 +149,28 @@ fn fingerprint(provider: &str, model: &str, prompts: &Prompts, parameters: &[(&s
     hasher.finalize().to_hex().to_string()
 }
 
-/// About how many tokens a request and its reply are: four letters each, or one character of a script without letters.
+/// About how many tokens a request and its reply are.
 pub fn estimated_tokens(request: &JudgeRequest) -> u64 {
+    estimated(request).tokens()
+}
+
+/// What one request may take: known before it is sent, and corrected once its reply says what it used.
+pub fn estimated(request: &JudgeRequest) -> Spent {
     let data = request.fields.iter().map(|field| match &field.shown {
         Shown::Text(text) => tokens_of(text),
         Shown::Numbered(texts) => texts.iter().map(|text| tokens_of(text) + 3).sum(),
     });
-    data.sum::<u64>() + TOKENS_BESIDE_DATA
+    let input_tokens = data.sum::<u64>() + TOKENS_BESIDE_DATA;
+    Spent {
+        requests: 1,
+        input_tokens,
+        output_tokens: TOKENS_OF_REPLY,
+        estimated_tokens: input_tokens + TOKENS_OF_REPLY,
+    }
 }
 
-/// About how many tokens a text is.
-pub(crate) fn tokens_of(text: &str) -> u64 {
+/// About how many tokens a text is: four letters each, or one character of a script without letters.
+pub fn tokens_of(text: &str) -> u64 {
     let ascii = text.bytes().filter(u8::is_ascii).count() as u64;
     ascii / 4 + (text.chars().count() as u64 - ascii)
 }

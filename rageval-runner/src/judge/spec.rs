@@ -3,7 +3,10 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use super::prompt::Prompts;
-use crate::{model::Place, system::spec::CommandSpec};
+use crate::{
+    model::{Place, Price},
+    system::spec::CommandSpec,
+};
 
 /// How long a judge may take for one request where the policy does not say.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -37,6 +40,8 @@ pub struct JudgeSpec {
     pub replies: Option<PathBuf>,
     /// What a judge that is a language model is told; `offline` and `scripted` read requests as they are.
     pub prompts: Arc<Prompts>,
+    /// What it costs; `None` where the policy does not say.
+    pub price: Option<Price>,
     /// Where the `judge` key stands; the first line of the policy where it is missing.
     pub place: Place,
 }
@@ -52,7 +57,16 @@ impl JudgeSpec {
             mode: ReplyMode::Cached,
             replies: None,
             prompts: Arc::default(),
+            price: None,
             place: Place::default(),
+        }
+    }
+
+    /// Whether asking it may cost money: it is a model behind an address.
+    pub fn is_hosted(&self) -> bool {
+        match &self.provider {
+            JudgeProvider::Openai(_) | JudgeProvider::Azure { .. } | JudgeProvider::Anthropic(_) => true,
+            JudgeProvider::Offline | JudgeProvider::Scripted { .. } | JudgeProvider::Command { .. } => false,
         }
     }
 

@@ -6,6 +6,7 @@ use crate::{
     judge::spec::{
         ANTHROPIC, DEFAULT_MAX_IN_FLIGHT, DEFAULT_TIMEOUT, Hosted, JudgeProvider, JudgeSpec, OPENAI, ReplyMode,
     },
+    model::Price,
     system::spec::is_variable,
 };
 
@@ -14,7 +15,7 @@ use super::{
     diagnostic::quoted,
     node::{Entry, Kind, Node},
     prompts,
-    read::{Fields, Reader},
+    read::{Empty, Fields, Reader},
     shape::{Key, Shape, Variant},
 };
 
@@ -52,6 +53,15 @@ const REPLIES: Key = Key::optional(
     Shape::Text,
     "The folder of stored replies; `.rageval/replies`, which stays out of version control, where it is left out.",
 );
+const PRICE: Key = Key::optional(
+    "price",
+    Shape::Map(PRICE_KEYS),
+    "What tokens cost, in US dollars for a million of them; needed for `budget.usd`.",
+);
+const PRICE_KEYS: &[Key] = &[
+    Key::required("input", Shape::Number, "US dollars for a million tokens that the model reads."),
+    Key::required("output", Shape::Number, "US dollars for a million tokens that the model writes."),
+];
 pub(crate) const TRY_TIMEOUT: Key = Key::optional(
     "try_timeout",
     Shape::Duration,
@@ -91,6 +101,7 @@ pub(crate) const PROVIDERS: &[Variant] = &[
             REPLIES,
             TEMPERATURE,
             MAX_TOKENS,
+            PRICE,
             REQUESTS_PER_MINUTE,
             TOKENS_PER_MINUTE,
             TIMEOUT,
@@ -113,6 +124,7 @@ pub(crate) const PROVIDERS: &[Variant] = &[
             REPLIES,
             TEMPERATURE,
             MAX_TOKENS,
+            PRICE,
             REQUESTS_PER_MINUTE,
             TOKENS_PER_MINUTE,
             TIMEOUT,
@@ -133,6 +145,7 @@ pub(crate) const PROVIDERS: &[Variant] = &[
             REPLIES,
             TEMPERATURE,
             MAX_TOKENS,
+            PRICE,
             REQUESTS_PER_MINUTE,
             TOKENS_PER_MINUTE,
             TIMEOUT,
@@ -207,6 +220,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, entry: &Entry<'_>, root: &Path) -> O
     let max_in_flight = fields.get("max_in_flight").and_then(|node| reader.count(node, "\"max_in_flight\"", 1));
     let words = ReplyMode::ALL.map(|mode| (mode.as_str(), mode));
     let mode = fields.get("mode").and_then(|node| reader.one_of(node, "\"mode\"", &words));
+    let price = fields.get("price").and_then(|node| price(reader, node));
     let provider = provider?;
     let replies = match &provider {
         JudgeProvider::Offline | JudgeProvider::Scripted { .. } => None,
@@ -223,6 +237,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, entry: &Entry<'_>, root: &Path) -> O
         timeout,
         mode: mode.unwrap_or(ReplyMode::Cached),
         replies,
+        price,
         max_in_flight: max_in_flight.unwrap_or(DEFAULT_MAX_IN_FLIGHT),
         prompts: Arc::new(prompts),
         place: reader.source.place(entry.key_span.start),
@@ -321,6 +336,21 @@ pub(crate) fn address(
         tokens_per_minute,
         try_timeout,
     })
+}
+
+fn price(reader: &mut Reader<'_>, node: &Node<'_>) -> Option<Price> {
+    let entries = reader.map(node, "\"price\"")?;
+    let fields = reader.fields(&node.span, entries, PRICE_KEYS, Empty::Refused);
+    let mut of = |name: &'static str| {
+        let node = fields.get(name)?;
+        let usd = reader.number(node, quoted(name))?;
+        if usd < 0.0 {
+            reader.report(&node.span, format!("{} is 0 or more", quoted(name)));
+        }
+        Some(usd)
+    };
+    let (input, output) = (of("input"), of("output"));
+    Some(Price { input: input?, output: output? })
 }
 
 pub(crate) fn text(reader: &mut Reader<'_>, fields: &Fields<'_, '_>, name: &'static str) -> Option<String> {

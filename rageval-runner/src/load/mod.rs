@@ -1,6 +1,7 @@
 //! Files that a person wrote, read into checked types with every problem at its place.
 
 mod blocks;
+mod budget;
 mod case;
 mod cases;
 mod connect;

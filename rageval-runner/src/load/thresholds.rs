@@ -11,12 +11,12 @@ use crate::{
     gate::rule::{DecisionRule, FailOn, Orphans, Regression, Rules},
     judge::spec::{JudgeProvider, JudgeSpec},
     metric::Metric,
-    model::{Place, case},
+    model::{Budget, Place, case},
     system::spec::SystemSpec,
 };
 
 use super::{
-    connect,
+    budget, connect,
     diagnostic::Diagnostics,
     embedder::{self, EmbedderStated},
     judge,
@@ -59,6 +59,11 @@ pub(crate) const KEYS: &[Key] = &[
         "embedder",
         Shape::Variants("provider", embedder::PROVIDERS),
         "Who turns texts into vectors; needed as soon as a metric compares them.",
+    ),
+    Key::optional(
+        "budget",
+        Shape::Map(budget::KEYS),
+        "The most that one run may spend on models; needed for a judge behind an address.",
     ),
     Key::required("metrics", Shape::Metrics, "What is measured, and which scores pass."),
     Key::optional("slices", Shape::Map(slices::KEYS), "Parts of the set that are gated on their own."),
@@ -103,6 +108,8 @@ pub struct Policy {
     pub judge: JudgeSpec,
     /// Who turns texts into vectors; `None`: nobody, and no metric may need it then.
     pub embedder: Option<EmbedderSpec>,
+    /// The most that one run may spend on models; `None`: no limit.
+    pub budget: Option<Budget>,
     /// Which scores pass.
     pub rules: Rules,
     /// Digest of the file's text, whatever its line ends: 32 hex digits.
@@ -201,6 +208,8 @@ fn read(reader: &mut Reader<'_>, node: &Node<'_>, file: &Path, metrics: Metrics<
         Some(entry) => (embedder::read(reader, entry, &root), EmbedderStated::Yes),
         None => (None, EmbedderStated::No),
     };
+    let budget = fields.entry("budget").and_then(|entry| budget::read(reader, entry));
+    budget::check(reader, &fields, judge.as_ref());
     let mut slice_spans = Vec::new();
     let (fail_on, orphans) = fields.get("snapshots").and_then(|node| snapshots(reader, node)).unwrap_or_default();
     let rules = Rules {
@@ -235,6 +244,7 @@ fn read(reader: &mut Reader<'_>, node: &Node<'_>, file: &Path, metrics: Metrics<
         system: system?,
         judge: judge?,
         embedder,
+        budget,
         rules,
         digest: digest.finish(),
         judge_stated,

@@ -8,6 +8,7 @@ pub mod record;
 pub mod run;
 pub mod sample;
 pub mod score;
+pub mod spending;
 pub mod transcript;
 
 pub use case::{CaseBar, Expectation, GoldenCase, GoldenSet, Judgement, KnownFailure, Language, Place};
@@ -17,6 +18,7 @@ pub use outcome::{Detail, Outcome, Ranked, Unmeasured};
 pub use record::{Record, Records, Taken};
 pub use sample::{Answer, RetrievedContext, Sample, Usage};
 pub use score::{Score, UnitInterval};
+pub use spending::{Budget, Price, Spending};
 pub use transcript::{
     AskedOf, EmbedRequest, Ending, Exchange, Field, JudgeRequest, Reply, Request, SCORE_PROBABILITIES, Shown,
     Transcript,

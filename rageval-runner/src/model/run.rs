@@ -8,6 +8,7 @@ use super::{
     ids::{CaseId, DocId, MetricKey},
     outcome::Outcome,
     record::Record,
+    spending::Spending,
 };
 
 /// All records of one evaluation.
@@ -57,6 +58,9 @@ pub struct Manifest {
     /// Digest of each metric's parameters in the policy: scores under other parameters are not compared.
     #[serde(default)]
     pub parameters: BTreeMap<MetricKey, String>,
+    /// What it spent on models; absent where none was asked that costs anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent: Option<Spending>,
 }
 
 /// Which golden set a run used.

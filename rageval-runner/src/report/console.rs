@@ -2,6 +2,7 @@
 
 pub mod case;
 pub mod gate;
+pub mod spending;
 pub mod summary;
 pub mod text;
 

@@ -1,6 +1,7 @@
 //! The only writer of files: runs, records, baselines, replies of the judge, evaluation steps.
 
 pub mod baseline;
+pub mod ledger;
 pub mod minute;
 pub mod replies;
 pub mod runs;

@@ -15,12 +15,13 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{
     StoreError,
+    ledger::{self, Ledger},
     minute::MinuteLimit,
     slots::{Backoff, Limit, try_lock},
     write_atomically,
 };
 use crate::model::{
-    CaseId, GoldenCase, Record,
+    Budget, CaseId, GoldenCase, Record,
     run::{Decision, Manifest, Run},
 };
 
@@ -71,6 +72,11 @@ impl RunFolder {
     /// Limits a minute for one kind of request, over all processes of the run.
     pub fn minute(&self, what: &str, requests: Option<usize>, tokens: Option<usize>) -> Option<MinuteLimit> {
         MinuteLimit::new(self.path().join("slots").join(format!("{what}.minute")), requests, tokens)
+    }
+
+    /// What all processes of the run spend, against its budget.
+    pub fn ledger(&self, budget: Option<&Budget>) -> Ledger {
+        Ledger::across_processes(budget, ledger_file(&self.path()))
     }
 
     /// The record of a case, where some process has evaluated it already.
@@ -162,6 +168,11 @@ impl RunFolder {
     }
 }
 
+/// Where the processes of a run keep what they spent.
+fn ledger_file(run: &Path) -> PathBuf {
+    run.join("slots").join("budget")
+}
+
 /// Whether nobody writes into a run folder any more: it has its `run.json`, or nothing was added for a day.
 fn has_ended(folder: &Path, modified: SystemTime) -> bool {
     let a_day = std::time::Duration::from_secs(24 * 3600);
@@ -233,6 +244,7 @@ fn read_shared(folder: &Path) -> Result<Run, StoreError> {
     decisions.sort_by(|a, b| a.trial.cmp(&b.trial));
     let held: BTreeSet<&CaseId> = records.iter().map(|record| &record.case).collect();
     let mut manifest = shared.manifest;
+    manifest.spent = ledger::read(&ledger_file(folder))?;
     manifest.missing = shared.cases.iter().filter(|id| !held.contains(id)).cloned().collect();
     Ok(Run { format: FORMAT.to_owned(), version: VERSION, manifest, records, decisions })
 }

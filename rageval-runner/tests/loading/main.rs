@@ -30,9 +30,10 @@ fn shown(folder: &Path) -> String {
         Err(problems) => format!("{problems}\n"),
         Ok((policy, golden_set)) => {
             let root = policy.root.to_string_lossy().into_owned();
+            let budget = policy.budget.map(|budget| format!("{budget:#?}\n")).unwrap_or_default();
             let embedder = policy.embedder.iter().map(|embedder| format!("{embedder:#?}\n")).collect::<String>();
-            let read =
-                format!("{:#?}\n{:#?}\n{embedder}{:#?}\n{golden_set:#?}\n", policy.system, policy.judge, policy.rules);
+            let (system, judge, rules) = (policy.system, policy.judge, policy.rules);
+            let read = format!("{system:#?}\n{judge:#?}\n{embedder}{budget}{rules:#?}\n{golden_set:#?}\n");
             read.replace(&root, "ROOT")
         }
     }

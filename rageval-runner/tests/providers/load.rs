@@ -16,7 +16,10 @@ use rageval_runner::{
     judge, load,
     metric::{METRICS, Metric},
     model::{MetricKey, Outcome},
-    store::slots::Limit,
+    store::{
+        ledger::{Account, Ledger},
+        slots::Limit,
+    },
     system,
 };
 use serde_json::json;
@@ -123,7 +126,7 @@ fn faults() {
     }
     std::fs::write(folder.path().join("cases.jsonl"), cases).expect("written");
     let policy = format!(
-        "version: 1\ncases: cases.jsonl\nsystem: {{kind: recorded}}\nmetrics: {{faithfulness: }}\njudge:\n  provider: openai\n  base_url: {}/v1\n  model: judge-2026-01-01\n  api_key_env: JUDGE_KEY\n  timeout: 20s\n  try_timeout: 3s\n  max_in_flight: 64\n",
+        "version: 1\ncases: cases.jsonl\nsystem: {{kind: recorded}}\nmetrics: {{faithfulness: }}\nbudget: {{requests: 20000}}\njudge:\n  provider: openai\n  base_url: {}/v1\n  model: judge-2026-01-01\n  api_key_env: JUDGE_KEY\n  timeout: 20s\n  try_timeout: 3s\n  max_in_flight: 64\n",
         stub.url()
     );
     let file = folder.path().join("thresholds.yaml");
@@ -133,6 +136,7 @@ fn faults() {
     let set = load::cases(&policy, METRICS).unwrap_or_else(|problems| panic!("{problems}"));
     let judge = judge::open(&policy.judge, &|_| Some(KEY.to_owned())).expect("a judge");
     let system = system::open(&policy.system, &policy.root, &|_| None, &set).expect("a system");
+    let ledger = Ledger::in_process(policy.budget.as_ref());
     let evaluation = Evaluation {
         system: Arc::from(system),
         judging: Judging {
@@ -140,8 +144,10 @@ fn faults() {
             timeout: policy.judge.timeout,
             limit: Limit::in_process(policy.judge.max_in_flight),
             minute: None,
+            account: Some(Account { ledger: ledger.clone(), price: None }),
             replies: None,
         },
+        ledger: ledger.clone(),
         metrics: METRICS.iter().map(|metric| *metric as &'static dyn Metric).collect(),
         baseline: rageval_runner::store::baseline::Answers::default(),
         rules: policy.rules.clone(),
@@ -188,5 +194,7 @@ fn faults() {
     assert!(unmeasured.iter().all(|text| !text.contains("sk-planted")), "{unmeasured:#?}");
     assert_eq!(counts.len(), SHARES.len(), "not every fault came: {counts:?}");
     assert!(took < Duration::from_secs(60), "{took:?}");
+    let spent = ledger.spent().expect("something was asked");
+    assert_eq!(spent.requests, stub.seen().len() as u64, "what is sent again is counted");
     assert!(judge.notices().iter().any(|notice| notice.contains("429: ")), "{:?}", judge.notices());
 }

@@ -7,6 +7,7 @@ mod embeddings;
 mod ends;
 mod fake;
 mod forms;
+mod gates;
 mod load;
 mod logprobs;
 mod programs;
@@ -42,10 +43,11 @@ fn main() -> ExitCode {
     if std::env::var_os(GATE).is_some() {
         return rageval_runner::Suite::new(rageval_runner::location!()).run();
     }
-    let groups: [(&str, &[Test]); 9] = [
+    let groups: [(&str, &[Test]); 10] = [
         ("embeddings", embeddings::TESTS),
         ("ends", ends::TESTS),
         ("forms", forms::TESTS),
+        ("gates", gates::TESTS),
         ("load", load::TESTS),
         ("logprobs", logprobs::TESTS),
         ("programs", programs::TESTS),

@@ -75,6 +75,7 @@ fn written() {
         "version: 1\nsystem: {{kind: recorded}}\n\
          judge: {{provider: openai, base_url: \"{}\", model: m, api_key_env: JUDGE_KEY, timeout: 3s}}\n\
          embedder: {{provider: openai, base_url: \"{}\", model: m, api_key_env: JUDGE_KEY, timeout: 3s}}\n\
+         budget: {{requests: 1000}}\n\
          metrics:\n  faithfulness: {{mean: {{min: 0.5}}}}\n  answer_correctness: {{similarity_weight: 0.25}}\n",
         stub.url(),
         vectors.url()

@@ -19,6 +19,7 @@ use super::{
 pub(crate) const TESTS: &[Test] = &[
     ("passing_faults_are_got_over_and_counted", passing),
     ("tries_are_bounded_in_number", bounded),
+    ("what_was_sent_again_is_counted_and_what_was_cut_off_estimated", counted),
     ("a_server_names_its_own_pause", pauses),
     ("a_pause_beyond_the_limit_is_told_at_once_and_to_all", long_pause),
     ("a_try_that_hangs_is_followed_by_another", hang),
@@ -28,6 +29,34 @@ pub(crate) const TESTS: &[Test] = &[
     ("a_server_that_is_not_there_is_given_up_soon", nobody),
     ("requests_a_minute_are_waited_for_outside_the_time_limit", minute),
 ];
+
+fn counted() {
+    let completion = super::stub::completion(FINE).to_string();
+    let cases: [(Vec<Reply>, u64, u64); 4] = [
+        (vec![], 1, 0),
+        (vec![quick(429, ""), quick(500, "")], 3, 0),
+        (vec![Reply::Cut(completion.clone()), quick(503, "")], 3, 1),
+        (vec![Reply::ok("<html>"), Reply::Cut(completion)], 3, 2),
+    ];
+    for (mut replies, requests, unanswered) in cases {
+        replies.push(Reply::completion(FINE));
+        let stub = Stub::script(replies);
+        let (judge, request) = (openai(&stub), super::request());
+        let case = rageval_runner::model::CaseId::new("case-1").expect("a valid id");
+        let spent = run(async { judge.ask(&case, &request).await.spent });
+        let estimate = unanswered * judge::estimated_tokens(&request);
+        assert_eq!(
+            (spent.requests, spent.input_tokens, spent.output_tokens, spent.estimated_tokens),
+            (requests, 20 + estimate, 5, estimate)
+        );
+    }
+    let stub = Stub::script(vec![Reply::status(400, "no")]);
+    let judge = openai(&stub);
+    let case = rageval_runner::model::CaseId::new("case-1").expect("a valid id");
+    let spent = run(async { judge.ask(&case, &super::request()).await.spent });
+    assert_eq!(spent.tokens(), 0, "a refusal costs no tokens");
+    assert!(spent.requests > 0);
+}
 
 const FINE: &str = r#"{"n": 1}"#;
 

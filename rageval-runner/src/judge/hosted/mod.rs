@@ -162,8 +162,19 @@ impl HostedJudge {
         let mut call = self.call(case, request, &prompt);
         let exchanged = self.exchange(request, &prompt, &mut call).await;
         spent.requests = call.tries();
+        let tokens = estimated_tokens(request);
+        // A try that was cut off may have been read and paid for all the same.
+        spent.estimated_tokens = call.unanswered() * tokens;
+        let told = match &exchanged {
+            Ok((_, envelope)) => tokens_used(envelope),
+            Err(_) => Some((0, 0)),
+        };
+        if told.is_none() {
+            spent.estimated_tokens += tokens;
+        }
+        let (read, written) = told.unwrap_or_default();
+        (spent.input_tokens, spent.output_tokens) = (read + spent.estimated_tokens, written);
         let (form, envelope) = exchanged?;
-        (spent.input_tokens, spent.output_tokens) = tokens_used(&envelope).unwrap_or((estimated_tokens(request), 0));
         let read = match self.protocol {
             Protocol::Completions => openai_compatible::read(&envelope, form, &prompt.schema_name, &self.setting),
             Protocol::Messages => anthropic::read(&envelope, form, &prompt.schema_name, &self.setting),

@@ -58,12 +58,18 @@ pub(crate) struct Call {
     seed: [u8; 32],
     tokens: u64,
     tries: u32,
+    unanswered: u32,
 }
 
 impl Call {
     /// How often it was sent so far.
     pub(crate) fn tries(&self) -> u64 {
         self.tries.into()
+    }
+
+    /// How many tries may have been read without a whole reply: those that were cut off, not those that were refused.
+    pub(crate) fn unanswered(&self) -> u64 {
+        self.unanswered.into()
     }
 }
 
@@ -122,6 +128,17 @@ struct Fault {
     why: String,
     /// How long the server wants to wait.
     pause: Option<Duration>,
+    /// Whether the request was read.
+    read: WasRead,
+}
+
+/// Whether a try reached its model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum WasRead {
+    /// There was no connection, or the server said that it would not.
+    No,
+    /// Nobody knows: it was sent, and no whole reply came.
+    Perhaps,
 }
 
 impl Transport {
@@ -154,7 +171,7 @@ impl Transport {
     pub(crate) fn call(&self, seed: [u8; 32], tokens: u64) -> Call {
         // A little before the caller's own limit, so that the reason that is known here is the one that is told.
         let early = (self.timeout / 10).min(Duration::from_millis(500));
-        Call { deadline: Instant::now() + (self.timeout - early), seed, tokens, tries: 0 }
+        Call { deadline: Instant::now() + (self.timeout - early), seed, tokens, tries: 0, unanswered: 0 }
     }
 
     /// Waits until a request of about so many tokens may be sent. This is no part of its time limit, since it is ours.
@@ -200,15 +217,17 @@ impl Transport {
                         self.headers.whose()
                     ),
                     pause: None,
+                    read: WasRead::Perhaps,
                 },
             };
+            call.unanswered += u32::from(fault.read == WasRead::Perhaps);
             self.wait_after(fault, call, call.tries - first).await?;
         }
     }
 
     /// Waits before another try, or says why there is none.
     async fn wait_after(&self, fault: Fault, call: &Call, tries: u32) -> Result<(), Failed> {
-        let Fault { kind, ending, why, pause } = fault;
+        let Fault { kind, ending, why, pause, read: _ } = fault;
         let give_up = |rest: String| Err(Failed::new(ending, format!("{why}{rest}")));
         let reached = self.reached.load(Ordering::Relaxed);
         let most = match (reached, self.unreachable.load(Ordering::Relaxed)) {
@@ -248,11 +267,14 @@ impl Transport {
             ending,
             why: excerpt(&self.headers.hide(&why), excerpt::ERROR),
             pause: None,
+            read: WasRead::Perhaps,
         };
         let response = request.send().await.map_err(|error| {
             let (kind, what) =
                 if error.is_connect() { ("no connection", "no connection to") } else { ("no reply", "no reply from") };
-            fault(kind, Ending::Provider, format!("{what} {}: {}", shown_url(url), chain(&error.without_url())))
+            let read = if error.is_connect() { WasRead::No } else { WasRead::Perhaps };
+            let why = format!("{what} {}: {}", shown_url(url), chain(&error.without_url()));
+            Fault { read, ..fault(kind, Ending::Provider, why) }
         })?;
         // Whatever it is: somebody is there.
         self.reached.store(true, Ordering::Relaxed);
@@ -289,6 +311,7 @@ impl Transport {
                 ending: Ending::Provider,
                 why: refused(status).why(),
                 pause: asked,
+                read: WasRead::No,
             }
         };
         if !status.is_success() {

@@ -10,7 +10,7 @@ use crate::{
         Basis, SnapshotFailure,
         case::{Bar, Broken, CaseFindings},
     },
-    model::{Claim, Detail, Expectation, GoldenCase, Ranked, Record, Sample, Verdict},
+    model::{Claim, Detail, Ending, Expectation, GoldenCase, Ranked, Record, Sample, Unmeasured, Verdict},
 };
 
 /// Lines of a failing case.
@@ -30,6 +30,9 @@ pub fn lines(
     snapshot: Option<&SnapshotFailure>,
     basis: &Basis<'_>,
 ) -> Vec<String> {
+    if let Some(told) = told_by_set_up(findings, snapshot) {
+        return vec![told];
+    }
     let head = [line("case", &format!("{}, {}", case.place, case.id)), line("question", &case.query)];
     let answer = record.sample().map(answer_text);
     let expected = expected_text(case);
@@ -56,6 +59,15 @@ pub fn lines(
     let spare = spare.saturating_sub(answer.len().saturating_sub(1));
     let expected = lines_of("expected", &expected, (1 + spare).min(MOST_TEXT_LINES));
     head.into_iter().chain(answer).chain(expected).chain(body).chain(foot).collect()
+}
+
+/// The one line of a case that nothing is wrong with but the missing key of the judge, which `gate::setup` tells at length.
+fn told_by_set_up(findings: &CaseFindings, snapshot: Option<&SnapshotFailure>) -> Option<String> {
+    let CaseFindings { failed, faults, undecided, warned: _, known: _, recovered: _ } = findings;
+    let (_, first) = faults.first()?;
+    let is_all = failed.is_empty() && undecided.is_empty() && snapshot.is_none();
+    let is_key = |(_, fault): &(_, Unmeasured)| fault.cause == Ending::NoKey.cause();
+    (is_all && faults.iter().all(is_key)).then(|| whole_line("unmeasured", &format!("{}: {}", first.cause, first.why)))
 }
 
 /// What is worth a line in the summary though the case may pass: rules that warn, known failures, recoveries, what is unmeasured and allowed.

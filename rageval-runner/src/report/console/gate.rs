@@ -18,11 +18,27 @@ pub struct GateText {
     pub cases: Vec<String>,
     /// What to do; empty where there is nothing to accept.
     pub accept: String,
+    /// How much of it is said.
+    pub extent: Extent,
+}
+
+/// How much a gate says.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Extent {
+    /// All that is known.
+    #[default]
+    Whole,
+    /// The headline: `gate::setup` says the rest.
+    OneLine,
 }
 
 /// Lays a gate's text out: the word of the ruling, the facts, the cases worst first, how to look closer, how to accept.
 pub fn lines(label: &str, text: &GateText, trial: &str, target: &str) -> Vec<String> {
     let mut lines = vec![line(label, &text.headline)];
+    match text.extent {
+        Extent::Whole => {}
+        Extent::OneLine => return lines,
+    }
     lines.extend(text.facts.iter().map(|fact| line("", fact)));
     if !text.cases.is_empty() {
         lines.push(line("cases", &text.cases_are));
