@@ -150,7 +150,7 @@ impl Evaluation {
                     }
                     Ok(Step::Done(outcome)) => {
                         if matches!(outcome, Outcome::Unmeasured { .. }) {
-                            self.judging.forget(&one.asked);
+                            self.judging.forget(&one.asked, transcript);
                         }
                         outcomes.insert(one.key.clone(), finish(one.metric, &one.params, outcome));
                     }

@@ -236,7 +236,7 @@ pub(super) fn evaluation(
             }),
             replies: ReplyKeys::of(&policy.judge).map(|keys| {
                 let store = ReplyStore::new(&policy.root, policy.judge.replies.as_deref());
-                Replies::new(store, keys, mode)
+                Replies::new(store, keys, mode).shared(shared.map(|folder| folder.claims("judge")))
             }),
         },
         metrics,
