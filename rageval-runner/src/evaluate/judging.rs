@@ -108,9 +108,9 @@ impl Judging {
         match replies.mode {
             ReplyMode::Replay => {}
             ReplyMode::Live | ReplyMode::Cached => {
-                let tries = requests.iter().flat_map(|request| {
-                    (0..=request.retry).map(|retry| JudgeRequest { retry, ..request.clone() })
-                });
+                let tries = requests
+                    .iter()
+                    .flat_map(|request| (0..=request.retry).map(|retry| JudgeRequest { retry, ..request.clone() }));
                 for key in tries.filter_map(|request| replies.keys.key(&request).ok()) {
                     replies.remove(&key);
                 }
@@ -196,7 +196,7 @@ impl Replies {
                 return Some(Reply::Value { value: entry.value });
             }
             Ok(None) => {}
-            Err(error) => return self.damaged(key, &error.to_string()),
+            Err(error) => return self.damaged(key, &error.why_first()),
         }
         // A first reply without a readable value is not stored; where the second one is, it was asked again then, and need not be now.
         let second = JudgeRequest { retry: 1, ..request.clone() };
@@ -271,7 +271,7 @@ impl Replies {
         };
         let store = self.store.clone();
         // It waits for the disk, so that no reply is lost once it was paid for.
-        let put = tokio::task::spawn_blocking(move || store.put(&entry).map_err(|error| error.to_string())).await;
+        let put = tokio::task::spawn_blocking(move || store.put(&entry).map_err(|error| error.why_first())).await;
         match put.unwrap_or_else(|error| Err(error.to_string())) {
             Ok(()) => {
                 self.fresh().insert(key.clone());
@@ -307,7 +307,7 @@ impl Replies {
     fn remove(&self, key: &ReplyKey) {
         self.fresh().remove(key);
         if let Err(error) = self.store.remove(key) {
-            self.cannot_keep(error.to_string());
+            self.cannot_keep(error.why_first());
         }
     }
 
@@ -344,13 +344,13 @@ impl Replies {
         let unreadable = self.unreadable.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(why) = unreadable.values().next() {
             let what = match self.mode {
-                ReplyMode::Live | ReplyMode::Cached => "asked for anew",
-                ReplyMode::Replay => "not asked for: restore them, or run with RAGEVAL_JUDGE_MODE=cached",
+                ReplyMode::Live | ReplyMode::Cached => "asked anew",
+                ReplyMode::Replay => "not asked",
             };
-            notices.push(format!("stored replies that cannot be read: {}, {what}; the first: {why}", unreadable.len()));
+            notices.push(format!("stored replies that cannot be read: {}, {what}: {why}", unreadable.len()));
         }
         if let Some((times, why)) = &*self.unkept.lock().unwrap_or_else(PoisonError::into_inner) {
-            notices.push(format!("judge replies are not kept, and will be asked for again: {times}; the first: {why}"));
+            notices.push(format!("judge replies that are not kept: {times}: {why}"));
         }
         notices
     }

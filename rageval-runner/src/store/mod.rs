@@ -33,6 +33,14 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// What is wrong before where, for lines that are cut at the end.
+    pub(crate) fn why_first(&self) -> String {
+        match self {
+            Self::Io { path, source } => format!("{source}: {}", path.display()),
+            Self::Format { path, why } => format!("{why}: {}", path.display()),
+        }
+    }
+
     pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { path, source }

@@ -6,8 +6,11 @@
 mod ends;
 mod fake;
 mod forms;
+mod gate;
+mod kills;
 mod load;
 mod programs;
+mod replies;
 mod secrets;
 mod stub;
 mod transport;
@@ -40,11 +43,13 @@ fn main() -> ExitCode {
     if std::env::var_os(GATE).is_some() {
         return rageval_runner::Suite::new(rageval_runner::location!()).run();
     }
-    let groups: [(&str, &[Test]); 7] = [
+    let groups: [(&str, &[Test]); 9] = [
         ("ends", ends::TESTS),
         ("forms", forms::TESTS),
+        ("kills", kills::TESTS),
         ("load", load::TESTS),
         ("programs", programs::TESTS),
+        ("replies", replies::TESTS),
         ("secrets", secrets::TESTS),
         ("transport", transport::TESTS),
         ("wire", wire::TESTS),

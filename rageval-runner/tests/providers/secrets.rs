@@ -58,7 +58,15 @@ fn was_given(seen: &Seen) -> bool {
 }
 
 fn written() {
-    let stub = Stub::start(|_, nth| repeating(nth));
+    // Some requests get a good reply at last, which is stored; its headers say the key too.
+    let stub = Stub::start(|_, nth| match nth % 8 {
+        7 => {
+            let verdicts =
+                r#"{"sentences": [{"n": 1, "claims": [{"claim": "c", "verdict": "supported", "context": 1}]}]}"#;
+            Reply::Whole(200, "x-echo: sk-planted-7Q2x9\"w\r\n", completion(verdicts).to_string())
+        }
+        other => repeating(other),
+    });
     let folder = tempfile::tempdir().expect("a temporary folder");
     let write = |path: &str, text: &str| {
         let path = folder.path().join(path);
@@ -91,12 +99,17 @@ fn written() {
         clean(&String::from_utf8_lossy(stream));
     }
     assert!(String::from_utf8_lossy(&ran.stderr).contains("judge") || !ran.stdout.is_empty());
-    let mut files = 0;
+    let (mut files, mut replies) = (0, 0);
     walk(folder.path(), &mut |path| {
         files += 1;
+        if path.starts_with(folder.path().join(".rageval/replies")) && path.extension().is_some_and(|end| end == "json")
+        {
+            replies += 1;
+        }
         clean(&String::from_utf8_lossy(&fs::read(path).expect("readable")));
     });
     assert!(files > 3, "a run writes its records");
+    assert!(replies > 0, "a run stores its replies: {ran:?}");
 }
 
 fn walk(folder: &Path, look: &mut dyn FnMut(&Path)) {

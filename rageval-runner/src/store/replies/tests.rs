@@ -81,7 +81,10 @@ fn a_later_reply_takes_the_place_of_an_earlier_one_and_nothing_else_is_left() {
 fn the_usual_folder_alone_keeps_itself_out_of_version_control() {
     let Fixture { root, store } = fixture(None);
     store.put(&entry(&key('0'), json!(1))).expect("stored");
-    assert_eq!(files(root.path()), [".rageval/replies/.gitignore".to_owned(), format!(".rageval/replies/0a/{KEY}.json")]);
+    assert_eq!(
+        files(root.path()),
+        [".rageval/replies/.gitignore".to_owned(), format!(".rageval/replies/0a/{KEY}.json")]
+    );
     // What a person wrote there stays.
     let ignore = store.folder().join(".gitignore");
     fs::write(&ignore, "mine").expect("written");
@@ -106,7 +109,10 @@ fn what_cannot_be_read_says_why_and_can_be_replaced() {
         ("not a readable reply: its `format` is not rageval-reply", b"{\"format\": \"rageval-run\", \"version\": 1}"),
         ("not a readable reply: its `version` is none", b"{\"format\": \"rageval-reply\", \"version\": \"1\"}"),
         ("not a readable reply: missing field", b"{\"format\": \"rageval-reply\", \"version\": 1}"),
-        ("written by a newer rageval (format 2, this one reads 1); update", b"{\"format\": \"rageval-reply\", \"version\": 2}"),
+        (
+            "written by a newer rageval (format 2, this one reads 1); update",
+            b"{\"format\": \"rageval-reply\", \"version\": 2}",
+        ),
         ("it holds the reply of another key", other.as_bytes()),
     ];
     for (why, bytes) in rows {
