@@ -270,7 +270,7 @@ impl Replies {
             ..StoredReply::new(key, value.clone())
         };
         let store = self.store.clone();
-        // It waits for the disk, so that no reply is lost once it was paid for.
+        // Written before it is used, so that a process that is killed later has not lost what it paid for.
         let put = tokio::task::spawn_blocking(move || store.put(&entry).map_err(|error| error.why_first())).await;
         match put.unwrap_or_else(|error| Err(error.to_string())) {
             Ok(()) => {

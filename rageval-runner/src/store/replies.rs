@@ -142,7 +142,8 @@ impl ReplyStore {
         let mut text =
             serde_json::to_string_pretty(entry).map_err(|error| StoreError::format(&path, error.to_string()))?;
         text.push('\n');
-        write_by_way_of(&self.folder.join(TEMPORARIES), &path, text.as_bytes())
+        // The disk is not waited for: that costs milliseconds a reply, and what a power failure tears is found out when it is read.
+        write_by_way_of(&self.folder.join(TEMPORARIES), &path, text.as_bytes(), |_| Ok(()))
     }
 
     /// Removes the reply under a key; whether there was one.
