@@ -2,6 +2,7 @@
 
 mod baseline;
 mod gate;
+mod replies;
 mod schema;
 mod score;
 
@@ -33,6 +34,8 @@ enum Command {
     Score(score::Score),
     #[command(subcommand)]
     Baseline(baseline::Baseline),
+    #[command(subcommand)]
+    Replies(replies::Replies),
     Schema(schema::Schema),
 }
 
@@ -44,6 +47,7 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
         Command::Gate(gate) => gate::run(&gate, context),
         Command::Score(score) => score::run(&score),
         Command::Baseline(baseline) => baseline::run(&baseline, context),
+        Command::Replies(replies) => replies::run(&replies, context),
         Command::Schema(schema) => schema::run(&schema),
     }
 }

@@ -2,6 +2,7 @@
 
 mod baseline;
 mod gate;
+mod replies;
 mod schema;
 mod score;
 
