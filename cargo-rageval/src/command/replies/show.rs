@@ -95,14 +95,9 @@ fn of_request(stored: &Stored, request: &JudgeRequest) -> Result<String, Failure
 }
 
 fn named(request: &JudgeRequest) -> String {
-    let mut name = format!("{}, in {}", request.name, request.language.as_str());
-    if request.sample > 0 {
-        name.push_str(&format!(", reading {}", request.sample + 1));
-    }
-    if request.retry > 0 {
-        name.push_str(", asked again");
-    }
-    name
+    let reading = if request.sample > 0 { format!(", reading {}", request.sample + 1) } else { String::new() };
+    let again = if request.retry > 0 { ", asked again" } else { "" };
+    format!("{}, in {}{reading}{again}", request.name, request.language.as_str())
 }
 
 /// One line, whatever stands in the text: control characters are shown, not sent to the terminal.

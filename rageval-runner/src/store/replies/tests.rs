@@ -53,7 +53,7 @@ fn files(folder: &Path) -> Vec<String> {
 
 #[test]
 fn a_reply_comes_back_as_it_was() {
-    let Fixture { store, .. } = fixture(None);
+    let Fixture { store, root: _root } = fixture(None);
     assert_eq!(store.get(&key('0')).expect("readable"), None);
     // Numbers, scripts, line ends and order as they came: a decision must not hang on where a reply was read.
     let value = json!({"score": 0.1, "big": 12_345_678_901_u64, "third": 1.0 / 3.0, "claim": "é 退款 \"x\"\n\u{2028}"});
@@ -94,7 +94,7 @@ fn the_usual_folder_alone_keeps_itself_out_of_version_control() {
 
 #[test]
 fn what_cannot_be_read_says_why_and_can_be_replaced() {
-    let Fixture { store, .. } = fixture(None);
+    let Fixture { store, root: _root } = fixture(None);
     let good = entry(&key('0'), json!({"a": 1}));
     store.put(&good).expect("stored");
     let path = store.path(&key('0'));
