@@ -12,6 +12,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("a_second_run_asks_nothing_and_decides_the_same", second_run),
     ("live_asks_all_again_and_replaces", live),
     ("a_live_run_leaves_no_older_reply_behind", live_unreadable),
+    ("a_live_run_without_a_reply_leaves_the_older_one", live_failed),
     ("replay_needs_no_key_and_no_server", replay),
     ("a_miss_in_replay_is_red_and_says_what_to_do", miss),
     ("an_unknown_mode_is_red_before_anything_is_asked", unknown_mode),
@@ -85,6 +86,17 @@ fn live_unreadable() {
     project.passes("cached");
     assert_eq!(project.outcomes(), live);
     assert_eq!(stub.seen().len(), 3 * CASES);
+}
+
+fn live_failed() {
+    let stub = by_turn(|seen, turn| if turn == 0 { truth(seen) } else { Reply::status(403, "no") });
+    let project = Project::new(&stub, 0..CASES, "");
+    project.passes("cached");
+    let first = project.outcomes();
+    project.run(&[("RAGEVAL_JUDGE_MODE", "live")]).ends_with(101).says("judge error");
+    let asked = stub.seen().len();
+    project.passes("cached");
+    assert_eq!((project.outcomes(), stub.seen().len()), (first, asked));
 }
 
 fn replay() {
