@@ -4,6 +4,7 @@ mod baseline;
 mod estimate;
 mod gate;
 mod prompts;
+mod replies;
 mod schema;
 mod score;
 mod steps;
@@ -39,6 +40,8 @@ enum Command {
     Baseline(baseline::Baseline),
     Prompts(prompts::Prompts),
     Steps(steps::Steps),
+    #[command(subcommand)]
+    Replies(replies::Replies),
     Schema(schema::Schema),
 }
 
@@ -53,6 +56,7 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
         Command::Baseline(baseline) => baseline::run(&baseline, context),
         Command::Prompts(prompts) => prompts::run(&prompts),
         Command::Steps(steps) => steps::run(&steps, context),
+        Command::Replies(replies) => replies::run(&replies, context),
         Command::Schema(schema) => schema::run(&schema),
     }
 }

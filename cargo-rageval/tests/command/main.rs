@@ -4,6 +4,7 @@ mod baseline;
 mod estimate;
 mod gate;
 mod prompts;
+mod replies;
 mod schema;
 mod score;
 mod steps;

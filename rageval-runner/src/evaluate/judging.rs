@@ -1,8 +1,11 @@
 //! Asks the judge: from the stored replies first, then within the limits of the policy.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
+    fs::File,
+    io::{Read as _, Write as _},
     panic::AssertUnwindSafe,
+    path::PathBuf,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -17,12 +20,12 @@ use crate::{
         key::{ReplyKey, ReplyKeys},
         spec::ReplyMode,
     },
-    model::{CaseId, Ending, JudgeRequest, Reply},
+    model::{CaseId, Ending, JudgeRequest, Reply, Request, Transcript},
     store::{
         ledger::Account,
         minute::MinuteLimit,
         replies::{ReplyStore, StoredReply},
-        slots::Limit,
+        slots::{Backoff, Limit, try_lock_to_read},
     },
 };
 
@@ -54,8 +57,12 @@ pub struct Replies {
     fresh: Mutex<HashSet<ReplyKey>>,
     found: AtomicU64,
     asked: AtomicU64,
-    /// Replies that could not be read or written, in the words of the first.
-    trouble: Mutex<Option<(u64, String)>>,
+    /// Where the processes of one run tell each other what they ask; `None` where this process is alone.
+    claims: Option<PathBuf>,
+    /// Stored replies that could not be read, and why.
+    unreadable: Mutex<BTreeMap<ReplyKey, String>>,
+    /// How many replies could not be written or removed, and why the first could not.
+    unkept: Mutex<Option<(u64, String)>>,
 }
 
 impl Judging {
@@ -72,9 +79,16 @@ impl Judging {
         let reply = match replies.find(&key, request) {
             Some(reply) => reply,
             None => {
-                let reply = self.within_limits(case, request).await;
-                replies.keep(case, request, &key, &reply).await;
-                reply
+                // Held until the reply is stored: no other process of the run asks the same meanwhile.
+                let claim = replies.claim(&key).await;
+                match claim.as_ref().and_then(|_| replies.find(&key, request)) {
+                    Some(reply) => reply,
+                    None => {
+                        let reply = self.within_limits(case, request).await;
+                        replies.keep(case, request, &key, &reply, claim).await;
+                        reply
+                    }
+                }
             }
         };
         drop(held);
@@ -82,16 +96,26 @@ impl Judging {
         reply
     }
 
-    /// Drops stored replies that left a metric unmeasured, so that the next run asks anew. Replies that are replayed stay.
-    pub fn forget(&self, requests: &[JudgeRequest]) {
+    /// Drops stored replies that do not fit their questions, so that the next run asks anew: the last that an unmeasured metric asked.
+    ///
+    /// Where one of them has no value at all, that is why the metric is unmeasured, and what is stored of the others is kept. Replies
+    /// that are replayed stay.
+    pub fn forget(&self, requests: &[JudgeRequest], transcript: &Transcript) {
         let Some(replies) = &self.replies else { return };
+        let has_value = |request: &JudgeRequest| {
+            matches!(transcript.reply_to(&Request::Judge(request.clone())), Some(Reply::Value { .. }))
+        };
+        if !requests.iter().all(has_value) {
+            return;
+        }
         match replies.mode {
             ReplyMode::Replay => {}
             ReplyMode::Live | ReplyMode::Cached => {
-                for key in requests.iter().filter_map(|request| replies.keys.key(request).ok()) {
-                    if let Err(error) = replies.store.remove(&key) {
-                        replies.note(error.to_string());
-                    }
+                let tries = requests
+                    .iter()
+                    .flat_map(|request| (0..=request.retry).map(|retry| JudgeRequest { retry, ..request.clone() }));
+                for key in tries.filter_map(|request| replies.keys.key(&request).ok()) {
+                    replies.remove(&key);
                 }
             }
         }
@@ -178,7 +202,9 @@ impl Replies {
             fresh: Mutex::default(),
             found: AtomicU64::new(0),
             asked: AtomicU64::new(0),
-            trouble: Mutex::default(),
+            claims: None,
+            unreadable: Mutex::default(),
+            unkept: Mutex::default(),
         }
     }
 
@@ -189,22 +215,26 @@ impl Replies {
         Some((key, reply))
     }
 
+    /// Shares what is being asked with the other processes of the run, through lock files in this folder of the run.
+    #[must_use]
+    pub fn shared(mut self, claims: Option<PathBuf>) -> Self {
+        self.claims = claims;
+        self
+    }
+
     /// The stored reply, or why there is none and none may be asked for; `None`: it is to be asked for.
     fn find(&self, key: &ReplyKey, request: &JudgeRequest) -> Option<Reply> {
         match self.mode {
             ReplyMode::Live if !self.fresh().contains(key) => return None,
             ReplyMode::Live | ReplyMode::Cached | ReplyMode::Replay => {}
         }
-        let damaged = match self.store.get(key) {
+        match self.store.get(key) {
             Ok(Some(entry)) => {
                 self.found.fetch_add(1, Ordering::Relaxed);
                 return Some(Reply::Value { value: entry.value });
             }
-            Ok(None) => None,
-            Err(error) => Some(error.to_string()),
-        };
-        if let Some(why) = &damaged {
-            self.note(why.clone());
+            Ok(None) => {}
+            Err(error) => return self.damaged(key, &error.why_first()),
         }
         // A first reply without a readable value is not stored; where the second one is, it was asked again then, and need not be now.
         let second = JudgeRequest { retry: 1, ..request.clone() };
@@ -218,27 +248,56 @@ impl Replies {
         match self.mode {
             ReplyMode::Live | ReplyMode::Cached => None,
             ReplyMode::Replay => {
-                let folder = self.store.folder().display();
-                let why = damaged.unwrap_or_else(|| {
-                    format!(
-                        "no reply is stored in {folder} for this request, and `replay` asks nothing; \
-                         run with RAGEVAL_JUDGE_MODE=cached to ask for what is missing"
-                    )
-                });
+                // What to do stands first: reports shorten the rest.
+                let why = format!(
+                    "no reply is stored, and `replay` asks nothing; RAGEVAL_JUDGE_MODE=cached asks for what is missing; looked in {}",
+                    self.store.folder().display()
+                );
                 Some(Reply::Failed { ending: Ending::Missing, why })
             }
         }
     }
 
-    /// Stores what was read. A reply that can't be stored is used all the same, and told.
-    async fn keep(&self, case: &CaseId, request: &JudgeRequest, key: &ReplyKey, reply: &Reply) {
-        match reply {
-            Reply::Failed { ending: Ending::NoKey | Ending::Budget, .. } => {}
-            Reply::Value { .. } | Reply::Failed { .. } => {
-                self.asked.fetch_add(1, Ordering::Relaxed);
+    /// A stored reply that cannot be read counts as none.
+    fn damaged(&self, key: &ReplyKey, why: &str) -> Option<Reply> {
+        self.unreadable.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), why.to_owned());
+        match self.mode {
+            ReplyMode::Live | ReplyMode::Cached => None,
+            ReplyMode::Replay => {
+                let why = format!(
+                    "the stored reply cannot be read, and `replay` asks nothing; RAGEVAL_JUDGE_MODE=cached asks anew: {why}"
+                );
+                Some(Reply::Failed { ending: Ending::Missing, why })
             }
         }
-        let Reply::Value { value } = reply else { return };
+    }
+
+    /// Waits until no other process of the run asks this, and keeps the others from it while the file is held.
+    ///
+    /// `None`: this process is alone, or the folder of the run cannot be used; then the same may be paid for twice, and no more.
+    async fn claim(&self, key: &ReplyKey) -> Option<File> {
+        let path = self.claims.as_ref()?.join(format!("{key}.lock"));
+        let mut pause = Backoff::default();
+        loop {
+            if let Some(mut file) = try_lock_to_read(&path).ok()? {
+                let mut text = String::new();
+                // A process that stored the reply wrote so; one that died did not.
+                if file.read_to_string(&mut text).is_ok_and(|read| read > 0) {
+                    self.fresh().insert(key.clone());
+                }
+                return Some(file);
+            }
+            pause.wait().await;
+        }
+    }
+
+    /// Stores what was read. A reply that can't be stored is used all the same, and told.
+    async fn keep(&self, case: &CaseId, request: &JudgeRequest, key: &ReplyKey, reply: &Reply, claim: Option<File>) {
+        let value = match reply {
+            Reply::Value { value } => value,
+            Reply::Failed { ending, why: _ } => return self.keep_nothing(key, *ending),
+        };
+        self.asked.fetch_add(1, Ordering::Relaxed);
         let entry = StoredReply {
             judge: self.keys.judge().to_owned(),
             model: self.keys.model().to_owned(),
@@ -249,13 +308,44 @@ impl Replies {
             ..StoredReply::new(key, value.clone())
         };
         let store = self.store.clone();
-        // It waits for the disk, so that no reply is lost once it was paid for.
-        match tokio::task::spawn_blocking(move || store.put(&entry)).await {
-            Ok(Ok(())) => {
+        // Written before it is used, so that a process that is killed later has not lost what it paid for.
+        let put = tokio::task::spawn_blocking(move || store.put(&entry).map_err(|error| error.why_first())).await;
+        match put.unwrap_or_else(|error| Err(error.to_string())) {
+            Ok(()) => {
                 self.fresh().insert(key.clone());
+                if let Some(mut claim) = claim {
+                    // Where that fails, another process asks once more.
+                    let _ = claim.write_all(b"stored");
+                }
             }
-            Ok(Err(error)) => self.note(error.to_string()),
-            Err(error) => self.note(error.to_string()),
+            Err(why) => self.cannot_keep(why),
+        }
+    }
+
+    /// What stands under a key for which the judge now replied something that has no value is out of date.
+    fn keep_nothing(&self, key: &ReplyKey, ending: Ending) {
+        match ending {
+            Ending::Unreadable
+            | Ending::Empty
+            | Ending::Length
+            | Ending::ContentFilter
+            | Ending::Refusal
+            | Ending::ToolCall => {
+                self.asked.fetch_add(1, Ordering::Relaxed);
+                self.remove(key);
+            }
+            Ending::TimeOut | Ending::Provider => {
+                self.asked.fetch_add(1, Ordering::Relaxed);
+            }
+            // Nothing was sent.
+            Ending::Unsupported | Ending::Missing | Ending::Budget | Ending::NoKey => {}
+        }
+    }
+
+    fn remove(&self, key: &ReplyKey) {
+        self.fresh().remove(key);
+        if let Err(error) = self.store.remove(key) {
+            self.cannot_keep(error.why_first());
         }
     }
 
@@ -277,9 +367,9 @@ impl Replies {
         }
     }
 
-    fn note(&self, why: String) {
-        let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
-        trouble.get_or_insert((0, why)).0 += 1;
+    fn cannot_keep(&self, why: String) {
+        let mut unkept = self.unkept.lock().unwrap_or_else(PoisonError::into_inner);
+        unkept.get_or_insert((0, why)).0 += 1;
     }
 
     fn notices(&self) -> Vec<String> {
@@ -289,9 +379,16 @@ impl Replies {
             let mode = self.mode.as_str();
             notices.push(format!("judge replies: {found} stored, {asked} asked for (`{mode}`)"));
         }
-        if let Some((times, why)) = &*self.trouble.lock().unwrap_or_else(PoisonError::into_inner) {
-            let more = if *times > 1 { format!("; {times} times in all") } else { String::new() };
-            notices.push(format!("a stored reply cannot be used: {why}{more}"));
+        let unreadable = self.unreadable.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(why) = unreadable.values().next() {
+            let what = match self.mode {
+                ReplyMode::Live | ReplyMode::Cached => "asked anew",
+                ReplyMode::Replay => "not asked",
+            };
+            notices.push(format!("stored replies that cannot be read: {}, {what}: {why}", unreadable.len()));
+        }
+        if let Some((times, why)) = &*self.unkept.lock().unwrap_or_else(PoisonError::into_inner) {
+            notices.push(format!("judge replies that are not kept: {times}: {why}"));
         }
         notices
     }

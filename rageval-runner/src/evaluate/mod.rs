@@ -6,6 +6,7 @@
 pub mod estimate;
 mod judging;
 mod similarity;
+pub mod stamp;
 pub mod steps;
 
 use std::{
@@ -69,14 +70,6 @@ struct Pending<'a> {
     of: AskedOf,
     /// What it asked last.
     asked: Vec<JudgeRequest>,
-}
-
-impl Pending<'_> {
-    /// Whether all that it asked last has a value.
-    fn is_answered(&self, transcript: &Transcript) -> bool {
-        let reply = |request: &JudgeRequest| transcript.reply_to(&Request::Judge(request.clone()));
-        self.asked.iter().all(|request| matches!(reply(request), Some(Reply::Value { .. })))
-    }
 }
 
 impl Evaluation {
@@ -184,10 +177,8 @@ impl Evaluation {
                         outcomes.insert(one.key.clone(), panicked(&panic));
                     }
                     Ok(Step::Done(outcome)) => {
-                        // Where one of them has no reply, the others are not to blame, and were paid for.
-                        let is_fault = matches!(outcome, Outcome::Unmeasured { .. });
-                        if one.of.is_policy() && is_fault && one.is_answered(transcript) {
-                            self.judging.forget(&one.asked);
+                        if one.of.is_policy() && matches!(outcome, Outcome::Unmeasured { .. }) {
+                            self.judging.forget(&one.asked, transcript);
                         }
                         outcomes.insert(one.key.clone(), finish(one.metric, &one.params, outcome));
                     }

@@ -12,15 +12,11 @@ use crate::{
     judge::{
         self, Judge,
         key::ReplyKeys,
-        spec::{JudgeProvider, Minute, ReplyMode},
+        spec::{Minute, ReplyMode},
     },
     load::{self, Diagnostics, Policy},
     metric::Metric,
-    model::{
-        AskedOf, GoldenSet, MetricKey,
-        case::Fields,
-        run::{Baseline, JudgeStamp},
-    },
+    model::{GoldenSet, MetricKey, run::Baseline},
     store::{
         self,
         baseline::{Answers, read_texts},
@@ -232,28 +228,6 @@ pub(super) fn open_judge(policy: &Policy) -> Result<Arc<dyn Judge>, Problem> {
         .map_err(|error| Problem::everything(format!("{}: {error}", policy.judge.place)))
 }
 
-/// Who judges this run: the judge of the policy, and with it the metrics that the rules of `offline` score.
-pub(super) fn judge_stamp(policy: &Policy, judge: &dyn Judge) -> JudgeStamp {
-    let stamp = judge.stamp();
-    let offline: Vec<String> = by_offline_rules(policy).map(ToString::to_string).collect();
-    if offline.is_empty() {
-        return stamp;
-    }
-    let mut fields = Fields::default();
-    fields.add("judge", &stamp.fingerprint);
-    fields.add("offline", &judge::offline::Offline.stamp().fingerprint);
-    for key in &offline {
-        fields.add("metric", key);
-    }
-    JudgeStamp { fingerprint: fields.finish(), ..stamp }
-}
-
-/// The metrics that the rules of `offline` score although another judge is named.
-pub(super) fn by_offline_rules(policy: &Policy) -> impl Iterator<Item = &MetricKey> {
-    let named = !matches!(policy.judge.provider, JudgeProvider::Offline);
-    policy.rules.metrics.iter().filter(move |(_, rule)| named && rule.judge == AskedOf::Offline).map(|(key, _)| key)
-}
-
 /// Opens the embedder of the policy, where it names one.
 pub(super) fn open_embedder(policy: &Policy) -> Result<Option<Arc<dyn Embedder>>, Problem> {
     let Some(spec) = &policy.embedder else { return Ok(None) };
@@ -320,7 +294,7 @@ pub(super) fn evaluation(
             account: keys.as_ref().map(|_| Account { ledger: ledger.clone(), price: policy.judge.price }),
             replies: keys.map(|keys| {
                 let store = ReplyStore::new(&policy.root, policy.judge.replies.as_deref());
-                Replies::new(store, keys, mode)
+                Replies::new(store, keys, mode).shared(shared.map(|folder| folder.claims("judge")))
             }),
         },
         ledger,

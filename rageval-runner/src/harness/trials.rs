@@ -20,7 +20,7 @@ use super::{
     verdict,
 };
 use crate::{
-    embed,
+    evaluate::stamp,
     gate::gates,
     metric::Metric,
     model::{CaseId, case::Fields, run::Decision},
@@ -139,13 +139,9 @@ fn session(
         (false, true) => Writing::PendingAndPass,
     };
     let mut pinned = Fields::default();
-    let judge_stamp = setup::judge_stamp(&files.policy, judge.as_ref());
+    let judge_stamp = stamp::of_scores(&files.policy, judge.as_ref(), embedder.as_deref());
     // No verdict depends on the embedder, so a snapshot is pinned to the judge alone.
-    pinned.add("judge", &judge_stamp.fingerprint);
-    let judge_stamp = match &embedder {
-        Some(embedder) => embed::folded(judge_stamp, &embedder.stamp()),
-        None => judge_stamp,
-    };
+    pinned.add("judge", &stamp::of_verdicts(&files.policy, judge.as_ref()).fingerprint);
     for metric in &metrics {
         pinned.add(metric.name(), &metric.version().to_string());
     }

@@ -7,11 +7,12 @@ use std::{
 
 use super::{
     session::{self, Session, Shared},
-    setup::{self, Problem, Reach, Scope},
+    setup::{Problem, Reach, Scope},
     snapshots::{Finding, Writing},
     trials::{self, Role},
 };
 use crate::{
+    evaluate::stamp,
     gate::{
         self, Basis, DropTests, MetricFacts, SnapshotFailure,
         rule::{MetricRule, Orphans},
@@ -240,7 +241,7 @@ fn notices(session: &Session) -> Vec<String> {
     {
         notices.push("no rule of thresholds.yaml can fail: no metric has a bar, or all only warn".to_owned());
     }
-    let offline: Vec<String> = setup::by_offline_rules(policy).map(ToString::to_string).collect();
+    let offline: Vec<String> = stamp::by_offline_rules(policy).map(ToString::to_string).collect();
     if !offline.is_empty() {
         notices.push(format!("scored by the rules of the judge `offline`: {}", offline.join(", ")));
     }

@@ -165,6 +165,18 @@ mod tests {
     }
 
     #[test]
+    fn another_deployment_is_another_judge() {
+        let key = |deployment: &str| {
+            let hosted = Box::new(Hosted::new("http://127.0.0.1:1", "model-2026-01-01"));
+            let (deployment, api_version) = (deployment.to_owned(), "1".to_owned());
+            let spec = JudgeSpec::of_provider(JudgeProvider::Azure { hosted, deployment, api_version });
+            ReplyKeys::of(&spec).expect("a hosted judge").key(&request("a")).expect("a prompt")
+        };
+        assert_eq!(key("d"), key("d"));
+        assert_ne!(key("d"), key("e"));
+    }
+
+    #[test]
     fn a_key_is_read_back_from_its_text_and_nothing_else_is() {
         let key = keys(|_, _| {}).key(&request("a")).expect("a prompt");
         assert_eq!(ReplyKey::parse(key.as_str()), Some(key));

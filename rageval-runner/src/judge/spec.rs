@@ -88,8 +88,10 @@ impl JudgeSpec {
             return name.clone();
         }
         match &self.provider {
-            JudgeProvider::Openai(hosted) | JudgeProvider::Azure { hosted, .. } | JudgeProvider::Anthropic(hosted) => {
-                hosted.base_url.clone()
+            JudgeProvider::Openai(hosted) | JudgeProvider::Anthropic(hosted) => hosted.base_url.clone(),
+            // Another deployment is another model, whatever `model` says.
+            JudgeProvider::Azure { hosted, deployment, api_version: _ } => {
+                format!("{}/openai/deployments/{deployment}", hosted.base_url)
             }
             JudgeProvider::Offline | JudgeProvider::Scripted { .. } | JudgeProvider::Command { .. } => {
                 self.provider.as_str().to_owned()

@@ -9,6 +9,7 @@ pub mod slots;
 pub mod steps;
 
 use std::{
+    fs::File,
     io::{self, Write},
     path::{Path, PathBuf},
 };
@@ -35,6 +36,14 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// What is wrong before where, for lines that are cut at the end.
+    pub(crate) fn why_first(&self) -> String {
+        match self {
+            Self::Io { path, source } => format!("{source}: {}", path.display()),
+            Self::Format { path, why } => format!("{why}: {}", path.display()),
+        }
+    }
+
     pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { path, source }
@@ -47,10 +56,22 @@ impl StoreError {
 
 /// Writes a file whole or not at all: a temporary file in the same folder, then a rename. Makes the folder when missing.
 pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    let folder = path.parent().unwrap_or_else(|| Path::new("."));
-    std::fs::create_dir_all(folder).map_err(StoreError::io(folder))?;
-    let mut file = temporary(folder).map_err(StoreError::io(folder))?;
-    file.write_all(bytes).and_then(|()| file.as_file().sync_data()).map_err(StoreError::io(path))?;
+    write_by_way_of(path.parent().unwrap_or_else(|| Path::new(".")), path, bytes, File::sync_data)
+}
+
+/// The same with the temporary file in a folder of the same file system, where whatever a killed process leaves is easily found, and
+/// with what must be done before the file takes its place.
+fn write_by_way_of(
+    temporaries: &Path,
+    path: &Path,
+    bytes: &[u8],
+    settle: impl FnOnce(&File) -> io::Result<()>,
+) -> Result<(), StoreError> {
+    for folder in [temporaries, path.parent().unwrap_or_else(|| Path::new("."))] {
+        std::fs::create_dir_all(folder).map_err(StoreError::io(folder))?;
+    }
+    let mut file = temporary(temporaries).map_err(StoreError::io(temporaries))?;
+    file.write_all(bytes).and_then(|()| settle(file.as_file())).map_err(StoreError::io(path))?;
     file.persist(path).map_err(|error| StoreError::Io { path: path.to_owned(), source: error.error })?;
     Ok(())
 }

@@ -1,17 +1,23 @@
 //! Stored replies of a judge: one file each, written whole or not at all.
 //!
 //! `<folder>/<first two digits of the key>/<key>.json`. Only replies that were read stand here: no error, no header and no key of a
-//! provider ever does. Any number of processes may use one folder.
+//! provider ever does. Any number of processes may use one folder. What is being written stands in `<folder>/.tmp` until it is whole;
+//! what a killed process leaves there is removed by whoever writes the first reply an hour later, or by [`ReplyStore::sweep`].
+
+#[cfg(test)]
+mod tests;
 
 use std::{
     fs, io,
     path::{Path, PathBuf},
+    sync::{Arc, Once},
+    time::Duration,
 };
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{StoreError, write_atomically};
+use super::{StoreError, write_atomically, write_by_way_of};
 use crate::judge::key::ReplyKey;
 
 /// Where replies are stored below the folder of thresholds.yaml, unless the policy says otherwise.
@@ -20,6 +26,10 @@ pub const FOLDER: &str = ".rageval/replies";
 const FORMAT: &str = "rageval-reply";
 /// Version of the format that this version writes.
 const VERSION: u32 = 1;
+/// Where files stand while they are written.
+const TEMPORARIES: &str = ".tmp";
+/// Age after which nobody is still writing a temporary file.
+const STALE: Duration = Duration::from_secs(3600);
 
 /// A reply with what it answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -65,6 +75,13 @@ impl StoredReply {
             value,
         }
     }
+
+    /// Days since it was stored; `None` when its date cannot be read.
+    pub fn days_old(&self) -> Option<i64> {
+        let stored: jiff::civil::Date = self.stored.parse().ok()?;
+        let today = jiff::tz::Offset::UTC.to_datetime(jiff::Timestamp::now()).date();
+        Some(i64::from(today.since(stored).ok()?.get_days()))
+    }
 }
 
 /// A folder of stored replies.
@@ -73,16 +90,16 @@ pub struct ReplyStore {
     folder: PathBuf,
     /// The folder is ours alone, and nothing in it is meant for version control.
     own: bool,
+    /// Stale temporary files were looked for by this process.
+    swept: Arc<Once>,
 }
 
 impl ReplyStore {
     /// The folder that a policy names, which is as public as its owner makes it, or the usual one below `root`, which keeps itself out
     /// of version control. Nothing is made yet.
     pub fn new(root: &Path, named: Option<&Path>) -> Self {
-        match named {
-            Some(folder) => Self { folder: root.join(folder), own: false },
-            None => Self { folder: root.join(FOLDER), own: true },
-        }
+        let folder = root.join(named.unwrap_or(Path::new(FOLDER)));
+        Self { folder, own: named.is_none(), swept: Arc::new(Once::new()) }
     }
 
     /// The folder.
@@ -98,13 +115,20 @@ impl ReplyStore {
         let path = self.path(key);
         let Some(entry) = read(&path)? else { return Ok(None) };
         if entry.key != key.as_str() {
-            return Err(StoreError::format(&path, "it holds the reply of another key; delete it"));
+            return Err(StoreError::format(&path, "it holds the reply of another key"));
         }
         Ok(Some(entry))
     }
 
     /// Stores a reply in place of the one that stands under its key.
+    ///
+    /// # Errors
+    /// The folder or the file cannot be written, or the entry's key is none.
     pub fn put(&self, entry: &StoredReply) -> Result<(), StoreError> {
+        let key = ReplyKey::parse(&entry.key)
+            .ok_or_else(|| StoreError::format(&self.folder, format!("`{}` is no key of a reply", entry.key)))?;
+        // A reply is kept whatever becomes of old rubbish.
+        self.swept.call_once(|| drop(self.sweep()));
         if self.own {
             let ignore = self.folder.join(".gitignore");
             if !ignore.exists() {
@@ -114,14 +138,18 @@ impl ReplyStore {
                 )?;
             }
         }
-        let path = self.folder.join(&entry.key[..2]).join(format!("{}.json", entry.key));
+        let path = self.path(&key);
         let mut text =
             serde_json::to_string_pretty(entry).map_err(|error| StoreError::format(&path, error.to_string()))?;
         text.push('\n');
-        write_atomically(&path, text.as_bytes())
+        // The disk is not waited for: that costs milliseconds a reply, and what a power failure tears is found out when it is read.
+        write_by_way_of(&self.folder.join(TEMPORARIES), &path, text.as_bytes(), |_| Ok(()))
     }
 
     /// Removes the reply under a key; whether there was one.
+    ///
+    /// # Errors
+    /// It cannot be removed.
     pub fn remove(&self, key: &ReplyKey) -> Result<bool, StoreError> {
         let path = self.path(key);
         match fs::remove_file(&path) {
@@ -131,20 +159,54 @@ impl ReplyStore {
         }
     }
 
-    /// Every stored reply by its key, sorted, each read when it is asked for. Other files of the folder are passed over.
+    /// Temporary files that killed processes left: whoever writes one is done within the hour.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn stale(&self) -> Result<Vec<PathBuf>, StoreError> {
+        let is_stale = |path: &PathBuf| {
+            let modified = fs::metadata(path).and_then(|data| data.modified());
+            modified.is_ok_and(|modified| modified.elapsed().is_ok_and(|age| age > STALE))
+        };
+        Ok(entries(&self.folder.join(TEMPORARIES))?.into_iter().filter(is_stale).collect())
+    }
+
+    /// Removes the temporary files that killed processes left; how many there were.
+    ///
+    /// # Errors
+    /// One of them cannot be removed.
+    pub fn sweep(&self) -> Result<usize, StoreError> {
+        let mut swept = 0;
+        for path in self.stale()? {
+            match fs::remove_file(&path) {
+                Ok(()) => swept += 1,
+                // Another process was first.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(source) => return Err(StoreError::Io { path, source }),
+            }
+        }
+        Ok(swept)
+    }
+
+    /// The keys of all stored replies, sorted. Other files of the folder are passed over.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
     pub fn keys(&self) -> Result<Vec<ReplyKey>, StoreError> {
         let mut keys = Vec::new();
         for folder in entries(&self.folder)?.into_iter().filter(|path| path.is_dir()) {
             for path in entries(&folder)? {
                 let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-                keys.extend(name.strip_suffix(".json").and_then(ReplyKey::parse));
+                let key = name.strip_suffix(".json").and_then(ReplyKey::parse);
+                keys.extend(key.filter(|key| self.path(key) == path));
             }
         }
         keys.sort();
         Ok(keys)
     }
 
-    fn path(&self, key: &ReplyKey) -> PathBuf {
+    /// Where the reply under this key is, or would be.
+    pub fn path(&self, key: &ReplyKey) -> PathBuf {
         self.folder.join(&key.as_str()[..2]).join(format!("{key}.json"))
     }
 }
@@ -163,16 +225,18 @@ fn read(path: &Path) -> Result<Option<StoredReply>, StoreError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(StoreError::Io { path: path.to_owned(), source }),
     };
-    let damaged =
-        |why: String| StoreError::format(path, format!("not a readable reply ({why}); delete it to ask anew"));
+    let damaged = |why: String| StoreError::format(path, format!("not a readable reply: {why}"));
     let value: Value = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
     match (value.get("format").and_then(Value::as_str), value.get("version").and_then(Value::as_u64)) {
+        (Some(FORMAT), Some(version)) if version == u64::from(VERSION) => {
+            serde_json::from_value(value).map(Some).map_err(|error| damaged(error.to_string()))
+        }
         (Some(FORMAT), Some(version)) if version > u64::from(VERSION) => {
             let why =
                 format!("written by a newer rageval (format {version}, this one reads {VERSION}); update rageval");
             Err(StoreError::format(path, why))
         }
-        (Some(FORMAT), Some(_)) => serde_json::from_value(value).map(Some).map_err(|error| damaged(error.to_string())),
-        (Some(_), _) | (None, _) => Err(damaged(format!("its `format` is not {FORMAT}"))),
+        (Some(FORMAT), _) => Err(damaged("its `version` is none of this format".to_owned())),
+        (Some(_) | None, _) => Err(damaged(format!("its `format` is not {FORMAT}"))),
     }
 }

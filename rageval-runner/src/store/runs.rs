@@ -79,6 +79,11 @@ impl RunFolder {
         Ledger::across_processes(budget, ledger_file(&self.path()))
     }
 
+    /// Where the processes of this run tell each other what they are asking.
+    pub fn claims(&self, what: &str) -> PathBuf {
+        self.path().join("claims").join(what)
+    }
+
     /// The record of a case, where some process has evaluated it already.
     pub fn record(&self, case: &GoldenCase) -> Result<Option<Record>, StoreError> {
         read_json(&self.file("records", &record_key(case)))

@@ -7,10 +7,13 @@ mod embeddings;
 mod ends;
 mod fake;
 mod forms;
+mod gate;
 mod gates;
+mod kills;
 mod load;
 mod logprobs;
 mod programs;
+mod replies;
 mod secrets;
 mod stub;
 mod transport;
@@ -43,14 +46,16 @@ fn main() -> ExitCode {
     if std::env::var_os(GATE).is_some() {
         return rageval_runner::Suite::new(rageval_runner::location!()).run();
     }
-    let groups: [(&str, &[Test]); 10] = [
+    let groups: [(&str, &[Test]); 12] = [
         ("embeddings", embeddings::TESTS),
         ("ends", ends::TESTS),
         ("forms", forms::TESTS),
         ("gates", gates::TESTS),
+        ("kills", kills::TESTS),
         ("load", load::TESTS),
         ("logprobs", logprobs::TESTS),
         ("programs", programs::TESTS),
+        ("replies", replies::TESTS),
         ("secrets", secrets::TESTS),
         ("transport", transport::TESTS),
         ("wire", wire::TESTS),

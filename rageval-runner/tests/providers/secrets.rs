@@ -62,7 +62,16 @@ fn was_given(seen: &Seen) -> bool {
 }
 
 fn written() {
-    let stub = Stub::start(|_, nth| repeating(nth));
+    // One request gets a good reply, which is stored; its headers say the key too.
+    let stub =
+        Stub::start(|seen, nth| match seen.body.contains("faithfulness-verdicts") && seen.body.contains("Q6?") {
+            true => {
+                let verdicts =
+                    r#"{"sentences": [{"n": 1, "claims": [{"claim": "c", "verdict": "supported", "context": 1}]}]}"#;
+                Reply::Whole(200, "x-echo: sk-planted-7Q2x9\"w\r\n", completion(verdicts).to_string())
+            }
+            false => repeating(nth),
+        });
     let vectors = Stub::start(|_, nth| repeating(nth));
     let folder = tempfile::tempdir().expect("a temporary folder");
     let write = |path: &str, text: &str| {
@@ -101,12 +110,17 @@ fn written() {
         clean(&String::from_utf8_lossy(stream));
     }
     assert!(String::from_utf8_lossy(&ran.stderr).contains("judge") || !ran.stdout.is_empty());
-    let mut files = 0;
+    let (mut files, mut replies) = (0, 0);
     walk(folder.path(), &mut |path| {
         files += 1;
+        if path.starts_with(folder.path().join(".rageval/replies")) && path.extension().is_some_and(|end| end == "json")
+        {
+            replies += 1;
+        }
         clean(&String::from_utf8_lossy(&fs::read(path).expect("readable")));
     });
     assert!(files > 3, "a run writes its records");
+    assert!(replies > 0, "a run stores its replies: {ran:?}");
 }
 
 pub(crate) fn walk(folder: &Path, look: &mut dyn FnMut(&Path)) {

@@ -1,0 +1,176 @@
+//! `replies prune`: removes stored replies that complete runs do not use.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use clap::Args;
+use rageval_runner::{judge::key::ReplyKey, report::console::text::visible};
+
+use super::{Stored, asked, count, latest};
+use crate::{
+    context::Context,
+    exit::{Ending, Failure},
+};
+
+/// Remove stored replies that the latest run does not use
+///
+/// The run must be whole and wholly measured, of the judge that thresholds.yaml names; replies of any other judge in the same folder
+/// count as unused. What was killed while it was written goes as well. Don't prune while a run is going on.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cargo rageval replies prune --dry-run
+  cargo rageval replies prune --older-than 30
+  cargo rageval replies prune --run runs/a/run.json --run runs/b/run.json   # what neither of them uses
+
+Metrics of your own test binary are not known to this command.")]
+pub(crate) struct Prune {
+    /// A run folder, its `run.json`, or a `latest` file beside run folders; may be given several times [default: the latest run]
+    #[arg(long = "run", value_name = "RUN")]
+    runs: Vec<PathBuf>,
+    /// Remove only what was stored more than so many days ago
+    #[arg(long, value_name = "DAYS")]
+    older_than: Option<u32>,
+    /// Remove nothing, and say what would be removed
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// What becomes of the stored replies.
+#[derive(Default)]
+struct Sorted {
+    used: usize,
+    /// Unused, and not old enough.
+    young: usize,
+    /// Unused, of a day that cannot be told, while an age is asked for.
+    undated: usize,
+    unused: Vec<ReplyKey>,
+    /// How many of the unused are of which judge and model.
+    judges: BTreeMap<String, usize>,
+}
+
+/// Removes them, and tells.
+pub(super) fn run(prune: &Prune, context: &Context) -> Result<Ending, Failure> {
+    let stored = Stored::of_policy(context)?;
+    let named = if prune.runs.is_empty() { vec![the_latest(context)?] } else { prune.runs.clone() };
+    let mut used = BTreeSet::new();
+    for path in &named {
+        used.extend(keys_of(&stored, path)?);
+    }
+    let input = |error: &dyn std::fmt::Display| Failure::Input(error.to_string());
+    let keys = stored.store.keys().map_err(|error| input(&error))?;
+    // Not what a run leaves behind, and a mistake that would cost everything.
+    if !keys.is_empty() && keys.iter().all(|key| !used.contains(key)) {
+        let folder = stored.store.folder().display();
+        let why = format!(
+            "{folder}: no reply there is used by the run; was the judge's `name` or address changed? Run the gate again, or delete the folder"
+        );
+        return Err(Failure::Input(why));
+    }
+    let sorted = sort(&stored, keys, &used, prune.older_than);
+    let stale = stored.store.stale().map_err(|error| input(&error))?.len();
+    if !prune.dry_run {
+        for key in &sorted.unused {
+            stored.store.remove(key).map_err(|error| input(&error))?;
+        }
+        stored.store.sweep().map_err(|error| input(&error))?;
+    }
+    let mut out = io::stdout().lock();
+    out.write_all(told(&stored, &sorted, stale, prune.dry_run).as_bytes())?;
+    out.flush()?;
+    Ok(Ending::Pass)
+}
+
+/// The latest run; where several test targets left runs, each may use replies of the folder, and one must not decide for all.
+fn the_latest(context: &Context) -> Result<PathBuf, Failure> {
+    let targets: BTreeSet<PathBuf> = fs::read_dir(&context.runs)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.path().join("latest")).filter(|latest| latest.is_file()))
+        .collect();
+    if targets.len() < 2 {
+        return Ok(latest(context));
+    }
+    let named: Vec<_> = targets.iter().map(|latest| format!("  --run {}", latest.display())).collect();
+    let why = "several test targets left runs, and each may use stored replies; name those that count";
+    Err(Failure::Input(format!("{why}:\n{}", named.join("\n"))))
+}
+
+/// The keys of all that a run asked, stored or not.
+fn keys_of(stored: &Stored, path: &Path) -> Result<Vec<ReplyKey>, Failure> {
+    let run = stored.run(path)?;
+    let refused = |why: &str| Failure::Input(format!("{}: {why}; run the whole set again", path.display()));
+    if let Some(why) = &run.manifest.partial {
+        return Err(refused(&format!("the run is partial: {why}")));
+    }
+    if !run.manifest.missing.is_empty() {
+        let missing = count(run.manifest.missing.len(), "case has", "cases have");
+        return Err(refused(&format!("the run is partial: {missing} no record")));
+    }
+    // A system that failed asked nothing of the judge, and will when it is well again.
+    let unmeasured = run.records.iter().filter(|record| record.is_unmeasured()).count();
+    if unmeasured > 0 {
+        let cases = count(unmeasured, "case is", "cases are");
+        return Err(refused(&format!("{cases} unmeasured, so what they will ask is not known")));
+    }
+    run.records.iter().flat_map(asked).map(|request| stored.key(request)).collect()
+}
+
+fn sort(stored: &Stored, keys: Vec<ReplyKey>, used: &BTreeSet<ReplyKey>, older_than: Option<u32>) -> Sorted {
+    let mut sorted = Sorted::default();
+    for key in keys {
+        if used.contains(&key) {
+            sorted.used += 1;
+            continue;
+        }
+        let entry = stored.store.get(&key).ok().flatten();
+        let age = entry.as_ref().and_then(rageval_runner::store::replies::StoredReply::days_old);
+        match (older_than, age) {
+            (Some(days), Some(age)) if age <= i64::from(days) => sorted.young += 1,
+            (Some(_), None) => sorted.undated += 1,
+            (Some(_), Some(_)) | (None, _) => {
+                let judge = match entry {
+                    Some(entry) => format!("{} at {}", entry.model, entry.judge),
+                    None => "a file that cannot be read".to_owned(),
+                };
+                *sorted.judges.entry(judge).or_default() += 1;
+                sorted.unused.push(key);
+            }
+        }
+    }
+    sorted
+}
+
+fn told(stored: &Stored, sorted: &Sorted, stale: usize, dry_run: bool) -> String {
+    let verb = if dry_run { "would be removed" } else { "removed" };
+    let replies = |number: usize| count(number, "reply", "replies");
+    let mut text = format!(
+        "{}: {} {verb}, {} {}\n",
+        stored.store.folder().display(),
+        replies(sorted.unused.len()),
+        replies(sorted.used + sorted.young + sorted.undated),
+        if sorted.used + sorted.young + sorted.undated == 1 { "stays" } else { "stay" },
+    );
+    let mut line = |line: String| {
+        text.push_str("  ");
+        text.push_str(&line);
+        text.push('\n');
+    };
+    for (judge, number) in &sorted.judges {
+        line(format!("{verb}: {} of {}", replies(*number), visible(judge)));
+    }
+    if stale > 0 {
+        line(format!("{verb}: {} that killed processes left", count(stale, "unfinished file", "unfinished files")));
+    }
+    if sorted.young > 0 {
+        line(format!("unused, and not old enough: {}", replies(sorted.young)));
+    }
+    if sorted.undated > 0 {
+        line(format!("unused, of a day that cannot be read: {}", replies(sorted.undated)));
+    }
+    text
+}

@@ -1,0 +1,107 @@
+//! `replies show`: what was asked for one case, and what stands in the store for it.
+
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+};
+
+use clap::Args;
+use rageval_runner::{
+    model::{JudgeRequest, Reply, Shown},
+    report::console::text::visible,
+};
+
+use super::{Stored, asked, latest};
+use crate::{
+    context::Context,
+    exit::{Ending, Failure},
+};
+
+/// Show the stored replies for one case
+///
+/// What was asked stands in the run; the replies are looked up in the store, by the judge of thresholds.yaml as it is now.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cargo rageval replies show refund-window
+  cargo rageval replies show refund-window --run downloads/run.json
+
+Metrics of your own test binary are not known to this command.")]
+pub(crate) struct Show {
+    /// The case's id
+    case: String,
+    /// A run folder, its `run.json`, or a `latest` file beside run folders [default: the latest run]
+    #[arg(long, value_name = "RUN")]
+    run: Option<PathBuf>,
+}
+
+/// Prints each request of the case with its reply.
+pub(super) fn run(show: &Show, context: &Context) -> Result<Ending, Failure> {
+    let stored = Stored::of_policy(context)?;
+    let from = show.run.clone().unwrap_or_else(|| latest(context));
+    let run = stored.run(&from)?;
+    let Some(record) = run.records.iter().find(|record| record.case.as_str() == show.case) else {
+        let why = format!("{}: it holds no case `{}`", from.display(), show.case);
+        return Err(Failure::Input(why));
+    };
+    let mut text = String::new();
+    for (at, request) in asked(record).enumerate() {
+        if at > 0 {
+            text.push('\n');
+        }
+        text.push_str(&of_request(&stored, request)?);
+        // What the run has of a reply that is not stored is an ending, or a value that was forgotten since.
+        if let Reply::Failed { ending, why } = &record.transcript.exchanges[at].reply {
+            text.push_str(&line("in the run", &format!("{}: {why}", ending.cause())));
+        }
+    }
+    if text.is_empty() {
+        text = format!("nothing was asked of the judge for `{}`\n", visible(&show.case));
+    }
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(Ending::Pass)
+}
+
+fn of_request(stored: &Stored, request: &JudgeRequest) -> Result<String, Failure> {
+    let key = stored.key(request)?;
+    let mut text = line("request", &named(request));
+    for field in &request.fields {
+        match &field.shown {
+            Shown::Text(shown) => text.push_str(&line(&field.name, shown)),
+            Shown::Numbered(texts) => {
+                for (shown, n) in texts.iter().zip(1..) {
+                    let label = if n == 1 { field.name.as_str() } else { "" };
+                    text.push_str(&line(label, &format!("{n}: {shown}")));
+                }
+            }
+        }
+    }
+    text.push_str(&line("file", &stored.store.path(&key).display().to_string()));
+    match stored.store.get(&key) {
+        Ok(Some(entry)) => {
+            text.push_str(&line("stored", &format!("{}, asked first for {}", entry.stored, entry.case)));
+            let value =
+                serde_json::to_string_pretty(&entry.value).map_err(|error| Failure::Input(error.to_string()))?;
+            value.lines().enumerate().for_each(|(at, part)| {
+                text.push_str(&line(if at == 0 { "reply" } else { "" }, part));
+            });
+        }
+        Ok(None) => text.push_str(&line("stored", "no")),
+        Err(error) => text.push_str(&line("stored", &format!("yes, and cannot be used: {error}"))),
+    }
+    Ok(text)
+}
+
+fn named(request: &JudgeRequest) -> String {
+    let reading = if request.sample > 0 { format!(", reading {}", request.sample + 1) } else { String::new() };
+    let again = if request.retry > 0 { ", asked again" } else { "" };
+    format!("{}, in {}{reading}{again}", request.name, request.language.as_str())
+}
+
+/// One line, whatever stands in the text: control characters are shown, not sent to the terminal.
+fn line(label: &str, text: &str) -> String {
+    let indent = text.len() - text.trim_start_matches(' ').len();
+    format!("{label:<12}{}{}\n", " ".repeat(indent), visible(text.trim_start_matches(' ')))
+}

@@ -1,0 +1,42 @@
+//! Who gave the scores of a run: all that they depend on beside the system.
+
+use crate::{
+    embed::{self, Embedder},
+    gate::rule::Rules,
+    judge::{Judge, offline::Offline, spec::JudgeProvider},
+    load::Policy,
+    model::{AskedOf, MetricKey, case::Fields, run::JudgeStamp},
+};
+
+/// The judge's own stamp, and with it the metrics that the rules of `offline` score although another judge is named: what verdicts
+/// depend on.
+pub fn of_verdicts(policy: &Policy, judge: &dyn Judge) -> JudgeStamp {
+    let stamp = judge.stamp();
+    let offline: Vec<String> = by_offline_rules(policy).map(ToString::to_string).collect();
+    if offline.is_empty() {
+        return stamp;
+    }
+    let mut fields = Fields::default();
+    fields.add("judge", &stamp.fingerprint);
+    fields.add("offline", &Offline.stamp().fingerprint);
+    for key in &offline {
+        fields.add("metric", key);
+    }
+    JudgeStamp { fingerprint: fields.finish(), ..stamp }
+}
+
+/// What scores depend on: verdicts, and the embedder where there is one. Runs are comparable only where it is equal.
+pub fn of_scores(policy: &Policy, judge: &dyn Judge, embedder: Option<&dyn Embedder>) -> JudgeStamp {
+    let stamp = of_verdicts(policy, judge);
+    match embedder {
+        Some(embedder) => embed::folded(stamp, &embedder.stamp()),
+        None => stamp,
+    }
+}
+
+/// The metrics that the rules of `offline` score although another judge is named.
+pub fn by_offline_rules(policy: &Policy) -> impl Iterator<Item = &MetricKey> {
+    let Rules { metrics, .. } = &policy.rules;
+    let is_named = !matches!(policy.judge.provider, JudgeProvider::Offline);
+    metrics.iter().filter(move |(_, rule)| is_named && rule.judge == AskedOf::Offline).map(|(key, _)| key)
+}
