@@ -4,11 +4,14 @@ mod diff;
 mod lock;
 mod stats;
 
+use std::collections::BTreeMap;
+
 use clap::Subcommand;
 use rageval_runner::{
     load::Policy,
-    model::GoldenSet,
+    model::{CaseId, GoldenSet},
     report::console::text::visible,
+    store::{self, lock::LockFiles},
     trust::lock::{Difference, Lock},
 };
 
@@ -40,17 +43,17 @@ fn files(context: &Context) -> Result<(Policy, GoldenSet), Failure> {
 }
 
 /// Reads the lock of the policy; `None` when the set is not locked.
-fn locked(files: &rageval_runner::store::lock::LockFiles) -> Result<Option<Lock>, Failure> {
-    let read = || rageval_runner::store::lock::read(&files.lock).map_err(|error| Failure::Input(error.to_string()));
+fn locked(files: &LockFiles) -> Result<Option<Lock>, Failure> {
+    let read = || store::lock::read(&files.lock).map_err(|error| Failure::Input(error.to_string()));
     files.is_locked().then(read).transpose()
 }
 
 /// Each difference on a line of its own, with the place of a case that is there.
 fn listed(difference: &Difference, set: &GoldenSet) -> String {
-    let places: std::collections::BTreeMap<_, _> = set.cases.iter().map(|case| (&case.id, &case.place)).collect();
+    let places: BTreeMap<_, _> = set.cases.iter().map(|case| (&case.id, &case.place)).collect();
     let changed = difference.changed.iter().map(|(id, _)| id);
     let ids = changed.chain(&difference.new).map(Some).chain(std::iter::repeat(None));
-    let line = |((what, about), id): ((&str, String), Option<&rageval_runner::model::CaseId>)| {
+    let line = |((what, about), id): ((&str, String), Option<&CaseId>)| {
         let place = id.and_then(|id| places.get(id)).map(|place| format!("  {place}")).unwrap_or_default();
         format!("  {what:<8} {}{place}\n", visible(&about))
     };

@@ -7,6 +7,7 @@ use super::{
     diagnostic::{Diagnostic, Diagnostics},
     files, json,
     node::{Kind, Node},
+    shape::Key,
     source::Source,
     thresholds::Policy,
     yaml,
@@ -69,7 +70,7 @@ fn of_file(source: &Arc<Source>, ending: &str, queries: &mut BTreeSet<String>, p
 }
 
 fn is_query(key: &str) -> bool {
-    case::KEYS.iter().filter(|known| known.name == "query").flat_map(|known| known.names()).any(|name| name == key)
+    case::KEYS.iter().filter(|known| known.name == "query").flat_map(Key::names).any(|name| name == key)
 }
 
 fn collect(node: &Node<'_>, queries: &mut BTreeSet<String>) {

@@ -59,7 +59,7 @@ pub fn with_entry(text: Option<&str>, version: &str, entry: &[String]) -> String
     let mut added: Vec<&str> = Vec::new();
     let at = match lines.iter().position(|line| line.trim_end() == heading) {
         Some(start) => {
-            let after = lines[start + 1..].iter().position(|line| is_heading(&line));
+            let after = lines[start + 1..].iter().position(is_heading);
             let mut stop = after.map_or(lines.len(), |after| start + 1 + after);
             while stop > start + 1 && lines[stop - 1].trim().is_empty() {
                 stop -= 1;
@@ -75,7 +75,7 @@ pub fn with_entry(text: Option<&str>, version: &str, entry: &[String]) -> String
             while lines.last().is_some_and(|line| line.trim().is_empty()) {
                 lines.pop();
             }
-            let at = lines.iter().position(|line| is_heading(&line));
+            let at = lines.iter().position(is_heading);
             if at.is_none() {
                 added.push("");
             }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     model::{
-        CaseId, CasePart, GoldenSet, Place,
+        CaseId, CasePart, GoldenCase, GoldenSet, Place,
         case::set_digest,
         run::{Decision, Ruling},
     },
@@ -40,7 +40,7 @@ pub struct LockedCase {
 impl Lock {
     /// The set as it is now, under this version.
     pub fn of(set: &GoldenSet, version: impl Into<String>) -> Self {
-        let locked = |case: &crate::model::GoldenCase| {
+        let locked = |case: &GoldenCase| {
             let parts = CasePart::ALL.into_iter().filter_map(|part| Some((part, case.part_digest(part)?))).collect();
             (case.id.clone(), LockedCase { digest: case.digest(), parts })
         };

@@ -30,7 +30,7 @@ pub struct Question<'a> {
 pub struct Group {
     /// Their places in the list, ascending; at least two.
     pub members: Vec<usize>,
-    /// The lowest similarity by which the group holds together; 1 where all have the same words.
+    /// The lowest similarity by which one of them was joined; 1 where all have the same words.
     pub similarity: f64,
 }
 
@@ -64,7 +64,7 @@ pub fn near_duplicates(questions: &[Question<'_>], bound: f64) -> Vec<Group> {
 /// Joins sets of one language that agree to the bound.
 fn join_similar(sets: &BTreeMap<BTreeSet<String>, usize>, bound: f64, groups: &mut Groups) {
     let mut sets = numbered(sets);
-    sets.sort_by(|a, b| (a.0.len(), a.1).cmp(&(b.0.len(), b.1)));
+    sets.sort_by_key(|(set, question)| (set.len(), *question));
     // For each word, the sets so far that have it among their first.
     let mut index: HashMap<u32, Vec<usize>> = HashMap::new();
     let mut last_seen = vec![usize::MAX; sets.len()];
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_tells_the_lowest_similarity_that_holds_it_together() {
+    fn a_group_tells_the_lowest_similarity_by_which_one_was_joined() {
         let texts = ["a1 b1 c1 d1 e1 f1 g1 h1", "a1 b1 c1 d1 e1 f1 g1 h1 i1", "a1 b1 c1 d1 e1 f1 g1 h1 i1 j1 k1"];
         assert_eq!(groups(Language::En, &texts), [(vec![0, 1, 2], 9.0 / 11.0)]);
     }

@@ -126,30 +126,31 @@ fn a_lock_that_cannot_be_read_is_undecided() {
     assert_eq!(decision.lines, ["undecided   cases/golden.lock: it is damaged"]);
 }
 
+fn only(case: &GoldenCase) -> GoldenSet {
+    GoldenSet { cases: vec![case.clone()], ..GoldenSet::default() }
+}
+
 /// Every part of the content, and only that part, tells of its change.
 #[test]
 fn each_part_is_told_apart() {
     let doc = |id: &str, grade| Judgement { id: DocId(id.to_owned()), grade };
     let base = GoldenCase { relevant: Some(vec![doc("x", 1.0), doc("y", 1.0)]), ..golden("a", 1) };
-    let changes: [(CasePart, fn(&mut GoldenCase)); 7] = [
-        (CasePart::Query, |case| case.query.push('!')),
-        (CasePart::References, |case| case.references.clear()),
-        (CasePart::Relevant, |case| case.relevant = None),
-        (CasePart::Relevant, |case| case.relevant.as_mut().expect("some")[1].grade = 0.5),
-        (CasePart::Relevant, |case| case.relevant = Some(Vec::new())),
-        (CasePart::ReferenceContexts, |case| case.reference_contexts.push("text".to_owned())),
-        (CasePart::Expectation, |case| case.expectation = Expectation::Refuse),
-    ];
-    let of = |case: &GoldenCase| GoldenSet { cases: vec![case.clone()], ..GoldenSet::default() };
-    for (part, change) in changes {
+    let changed = |part, change: &dyn Fn(&mut GoldenCase)| {
         let mut after = base.clone();
         change(&mut after);
-        let difference = Difference::between(&Lock::of(&of(&base), "1"), &Lock::of(&of(&after), "1"));
+        let difference = Difference::between(&Lock::of(&only(&base), "1"), &Lock::of(&only(&after), "1"));
         assert_eq!(difference.changed, [(id("a"), vec![part])]);
-    }
+    };
+    changed(CasePart::Query, &|case| case.query.push('!'));
+    changed(CasePart::References, &|case| case.references.clear());
+    changed(CasePart::Relevant, &|case| case.relevant = None);
+    changed(CasePart::Relevant, &|case| case.relevant.as_mut().expect("some")[1].grade = 0.5);
+    changed(CasePart::Relevant, &|case| case.relevant = Some(Vec::new()));
+    changed(CasePart::ReferenceContexts, &|case| case.reference_contexts.push("text".to_owned()));
+    changed(CasePart::Expectation, &|case| case.expectation = Expectation::Refuse);
     let mut turned = base.clone();
     turned.relevant.as_mut().expect("some").reverse();
-    assert!(Difference::between(&Lock::of(&of(&base), "1"), &Lock::of(&of(&turned), "1")).is_empty());
+    assert!(Difference::between(&Lock::of(&only(&base), "1"), &Lock::of(&only(&turned), "1")).is_empty());
 }
 
 #[test]
