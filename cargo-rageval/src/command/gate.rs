@@ -20,7 +20,12 @@ use rageval_runner::{
         spending,
         summary::{Summary, summary},
     },
-    store::{baseline, runs},
+    store::{
+        baseline,
+        lock::{self, LockFiles},
+        runs,
+    },
+    trust,
 };
 
 use crate::{
@@ -83,7 +88,15 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
         seed: merged.manifest.seed,
         target: "rag_regression",
     };
-    let decisions = decide(&set, &merged.records, &mut merged.decisions, &basis);
+    let mut decisions = decide(&set, &merged.records, &mut merged.decisions, &basis);
+    let locked = LockFiles::of(&policy.cases);
+    if locked.is_locked() {
+        let read = lock::read(&locked.lock).map_err(|error| error.to_string());
+        let name = locked.name(&policy.root);
+        decisions.push(trust::lock::decide(&set, read.as_ref().map_err(String::as_str), &name));
+    } else {
+        notices.push(trust::lock::unlocked(&locked.name(&policy.root)));
+    }
     let population = baseline.as_ref().map(|baseline| gate::compare_population(&set, baseline));
     let text = summary(&Summary {
         decisions: &decisions,

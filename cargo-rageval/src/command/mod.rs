@@ -1,6 +1,7 @@
 //! The subcommands: one file each, and one line in the list.
 
 mod baseline;
+mod cases;
 mod estimate;
 mod gate;
 mod prompts;
@@ -38,6 +39,8 @@ enum Command {
     Score(score::Score),
     #[command(subcommand)]
     Baseline(baseline::Baseline),
+    #[command(subcommand)]
+    Cases(cases::Cases),
     Prompts(prompts::Prompts),
     Steps(steps::Steps),
     #[command(subcommand)]
@@ -54,6 +57,7 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
         Command::Estimate(estimate) => estimate::run(&estimate, context),
         Command::Score(score) => score::run(&score),
         Command::Baseline(baseline) => baseline::run(&baseline, context),
+        Command::Cases(cases) => cases::run(&cases, context),
         Command::Prompts(prompts) => prompts::run(&prompts),
         Command::Steps(steps) => steps::run(&steps, context),
         Command::Replies(replies) => replies::run(&replies, context),

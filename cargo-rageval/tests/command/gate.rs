@@ -117,3 +117,32 @@ fn what_the_shards_of_a_run_spent_is_told_together() {
     let text = ends(folder.path(), &["gate", "1.json", "2.json"], 0);
     assert!(text.contains("spent: 7 requests, 2,000 tokens read and 0 written, 0.50 USD"), "{text}");
 }
+
+#[test]
+fn the_lock_of_the_cases_is_decided_too() {
+    let folder = folder();
+    project(folder.path(), &[&[("a", 1.0), ("b", 1.0)]]);
+    let unlocked = ends(folder.path(), &["gate", "1.json"], 0);
+    assert_eq!(unlocked.matches("golden.lock").count(), 1, "{unlocked}");
+    assert!(unlocked.contains("notice      no cases/golden.lock: cases may change unseen"), "{unlocked}");
+    ends(folder.path(), &["cases", "lock", "--message", "First."], 0);
+    let locked = ends(folder.path(), &["gate", "1.json"], 0);
+    assert!(locked.contains("3 gates: 3 passed") && !locked.contains("golden.lock"), "{locked}");
+    let lock = folder.path().join("cases/golden.lock");
+    let text = std::fs::read_to_string(&lock).expect("read");
+    std::fs::write(&lock, text.replace("\"case\":\"b\"", "\"case\":\"c\"")).expect("written");
+    let damaged = ends(folder.path(), &["gate", "1.json"], 3);
+    assert!(damaged.contains("---- gate::set::lock ----\nundecided   "), "{damaged}");
+}
+
+#[test]
+fn cases_that_are_not_the_locked_ones_fail() {
+    let folder = folder();
+    project(folder.path(), &[&[("a", 1.0), ("b", 1.0)]]);
+    let other = folder.path().join("cases/all.yaml");
+    std::fs::write(&other, CASES.replace("query: q", "query: other")).expect("written");
+    ends(folder.path(), &["cases", "lock", "--message", "First."], 0);
+    std::fs::write(&other, CASES).expect("written");
+    let text = ends(folder.path(), &["gate", "1.json"], 1);
+    assert!(text.contains("1 changed since version 1.0.0") && text.contains("changed     a (query)"), "{text}");
+}

@@ -25,8 +25,9 @@ use crate::{
     metric::Metric,
     model::{CaseId, case::Fields, run::Decision},
     report::console,
-    store::runs::RunFolder,
+    store::{lock::LockFiles, runs::RunFolder},
     system::RagSystem,
+    trust::lock,
 };
 
 /// Exit code of a red run, as libtest's.
@@ -43,6 +44,8 @@ pub(super) enum Role {
     Gate(usize),
     /// Whether snapshots are left without a case.
     Orphans,
+    /// Whether the golden set is the one that was locked.
+    Lock,
 }
 
 /// Runs the trials that the command line asks for.
@@ -204,13 +207,17 @@ fn roles(session: &Session) -> Vec<(String, Role)> {
     roles.extend(session.gates.iter().enumerate().map(|(i, gate)| (gate.name.clone(), Role::Gate(i))));
     if whole {
         roles.push(("gate::set::orphans".to_owned(), Role::Orphans));
+        if LockFiles::of(&session.files.policy.cases).is_locked() {
+            roles.push((lock::TRIAL.to_owned(), Role::Lock));
+        }
     }
     roles
 }
 
 fn trial(session: &Arc<Session>, name: &str, role: Role) -> Trial {
     let session = Arc::clone(session);
-    // Gates over a part of the cases would say nothing; they are decided over all parts together.
+    // Gates over a part of the cases would say nothing; they are decided over all parts together. What is read off the files alone is
+    // the same in every part.
     let deferred = session.context.shard.is_some() && matches!(role, Role::Gate(_));
     let own_name = name.to_owned();
     let run = move || {
@@ -246,7 +253,7 @@ fn needs(session: &Session, selected: &[Role]) -> BTreeSet<CaseId> {
         match role {
             // Whether a judge without its key is needed shows only once its replies are looked for.
             Role::Setup if session.key_is_missing().is_some() => wanted.extend(verdict::all_cases(session)),
-            Role::Setup | Role::Orphans => {}
+            Role::Setup | Role::Orphans | Role::Lock => {}
             Role::Case(index) => {
                 wanted.insert(session.files.set.cases[*index].id.clone());
             }

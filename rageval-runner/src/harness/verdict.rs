@@ -23,7 +23,8 @@ use crate::{
         run::{Decision, Ruling},
     },
     report::console::{self, text::visible},
-    store::StoreError,
+    store::{self, StoreError, lock::LockFiles},
+    trust,
 };
 
 /// What the metrics are, by name.
@@ -57,6 +58,7 @@ pub(super) fn decide(session: &Session, name: &str, role: Role) -> Decision {
         Role::Case(index) => case(session, &session.files.set.cases[index]),
         Role::Gate(index) => gate(session, index),
         Role::Orphans => Ok(orphans(session, name)),
+        Role::Lock => Ok(lock(session)),
     };
     decided.unwrap_or_else(|problem| {
         let why = problem.lines.first().map_or("", String::as_str);
@@ -181,6 +183,14 @@ fn orphans(session: &Session, name: &str) -> Decision {
     decision
 }
 
+/// Reads the golden set's lock only here: a listing, and a process that runs one case, need to know no more than whether it is there.
+fn lock(session: &Session) -> Decision {
+    let policy = &session.files.policy;
+    let files = LockFiles::of(&policy.cases);
+    let read = store::lock::read(&files.lock).map_err(|error| error.to_string());
+    trust::lock::decide(&session.files.set, read.as_ref().map_err(String::as_str), &files.name(&policy.root))
+}
+
 /// Ends the run: writes what this process holds of it, and prints what is worth knowing after libtest's own summary.
 pub(super) fn finish(session: &Session) -> Result<(), StoreError> {
     if session.context.nextest_run.is_some() {
@@ -216,6 +226,10 @@ fn notices(session: &Session) -> Vec<String> {
         session.files.set.cases.iter().flat_map(|case| case.bars.values()).any(|bar| bar.max_drop.is_some());
     if policy.rules.regression.is_none() && (policy.rules.has_drop_rules() || own_drops) {
         notices.push("no `regression.baseline` in thresholds.yaml: `max_drop` rules compare nothing".to_owned());
+    }
+    let lock = LockFiles::of(&policy.cases);
+    if session.files.scope == Scope::Whole && !lock.is_locked() {
+        notices.push(trust::lock::unlocked(&lock.name(&policy.root)));
     }
     match (session.changed.load(Ordering::Relaxed), session.snapshots.writing) {
         (0, _) => {}

@@ -6,7 +6,7 @@ use serde::de::IgnoredAny;
 
 use crate::{
     metric::Metric,
-    model::{GoldenCase, GoldenSet},
+    model::{GoldenCase, GoldenSet, Place},
 };
 
 use super::{
@@ -72,6 +72,7 @@ fn read_files(
     let golden_set = GoldenSet {
         name: set.name.map(|(name, ..)| name),
         version: set.version.map(|(version, ..)| version),
+        version_places: set.version_places,
         cases: set.cases,
     };
     set.problems.or(golden_set)
@@ -88,6 +89,7 @@ struct Set {
     ids: HashMap<String, (Arc<Source>, Span)>,
     name: Stated,
     version: Stated,
+    version_places: Vec<Place>,
     problems: Diagnostics,
 }
 
@@ -142,6 +144,7 @@ impl Set {
                     Some((reader.word(node, quoted(key))?, Arc::clone(source), node.span.clone()))
                 };
                 let (name, version) = (stated(&mut reader, "golden_set"), stated(&mut reader, "version"));
+                self.version_places.extend(version.iter().map(|(_, source, span)| source.place(span.start)));
                 agree(&mut self.name, name, "golden_set", &mut self.problems);
                 agree(&mut self.version, version, "version", &mut self.problems);
                 let mut reader = Reader { source, problems: &mut self.problems, whose: String::new() };

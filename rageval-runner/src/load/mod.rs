@@ -2,6 +2,7 @@
 
 mod blocks;
 mod budget;
+pub mod calibration_queries;
 mod case;
 mod cases;
 mod connect;

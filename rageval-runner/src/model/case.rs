@@ -165,26 +165,102 @@ impl GoldenCase {
     /// so that no two contents share an encoding; relevant documents are sorted by id, since their order says nothing.
     pub fn digest(&self) -> String {
         let mut hasher = Fields::default();
-        hasher.add("query", &self.query);
-        for reference in &self.references {
-            hasher.add("reference", reference);
+        for part in CasePart::ALL {
+            self.add_part(part, &mut hasher);
         }
-        match &self.relevant {
-            None => hasher.add("relevant", "unstated"),
-            Some(judgements) => {
-                let mut judgements: Vec<_> = judgements.iter().collect();
-                judgements.sort_by(|a, b| a.id.cmp(&b.id));
-                for judgement in judgements {
-                    hasher.add("relevant", judgement.id.as_str());
-                    hasher.add("grade", &judgement.grade.to_string());
+        hasher.finish()
+    }
+
+    /// Digest of one part of the content alone: 16 hex digits of blake3. `None` where the case says nothing of it, which for
+    /// `should_refuse` is an answerable case.
+    pub fn part_digest(&self, part: CasePart) -> Option<String> {
+        let is_stated = match part {
+            CasePart::Query => true,
+            CasePart::References => !self.references.is_empty(),
+            CasePart::Relevant => self.relevant.is_some(),
+            CasePart::ReferenceContexts => !self.reference_contexts.is_empty(),
+            CasePart::Expectation => self.expectation == Expectation::Refuse,
+        };
+        is_stated.then(|| {
+            let mut hasher = Fields::default();
+            self.add_part(part, &mut hasher);
+            let mut digest = hasher.finish();
+            digest.truncate(16);
+            digest
+        })
+    }
+
+    fn add_part(&self, part: CasePart, hasher: &mut Fields) {
+        match part {
+            CasePart::Query => hasher.add("query", &self.query),
+            CasePart::References => {
+                for reference in &self.references {
+                    hasher.add("reference", reference);
                 }
             }
+            CasePart::Relevant => match &self.relevant {
+                None => hasher.add("relevant", "unstated"),
+                Some(judgements) => {
+                    let mut judgements: Vec<_> = judgements.iter().collect();
+                    judgements.sort_by(|a, b| a.id.cmp(&b.id));
+                    for judgement in judgements {
+                        hasher.add("relevant", judgement.id.as_str());
+                        hasher.add("grade", &judgement.grade.to_string());
+                    }
+                }
+            },
+            CasePart::ReferenceContexts => {
+                for context in &self.reference_contexts {
+                    hasher.add("context", context);
+                }
+            }
+            CasePart::Expectation => {
+                hasher.add("refuse", if self.expectation == Expectation::Refuse { "yes" } else { "no" });
+            }
         }
-        for context in &self.reference_contexts {
-            hasher.add("context", context);
+    }
+}
+
+/// A part of what defines the right answer, called as the key of a case is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum CasePart {
+    /// The question.
+    #[serde(rename = "query")]
+    Query,
+    /// The accepted right answers.
+    #[serde(rename = "ground_truth_answer")]
+    References,
+    /// The documents that should be found, with their grades.
+    #[serde(rename = "relevant_doc_ids")]
+    Relevant,
+    /// The texts that hold the right answer.
+    #[serde(rename = "reference_contexts")]
+    ReferenceContexts,
+    /// Whether the right answer is to decline.
+    #[serde(rename = "should_refuse")]
+    Expectation,
+}
+
+impl CasePart {
+    /// Every part, in the order in which the content digest takes them.
+    pub const ALL: [Self; 5] =
+        [Self::Query, Self::References, Self::Relevant, Self::ReferenceContexts, Self::Expectation];
+
+    /// The key of a case.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Query => "query",
+            Self::References => "ground_truth_answer",
+            Self::Relevant => "relevant_doc_ids",
+            Self::ReferenceContexts => "reference_contexts",
+            Self::Expectation => "should_refuse",
         }
-        hasher.add("refuse", if self.expectation == Expectation::Refuse { "yes" } else { "no" });
-        hasher.finish()
+    }
+}
+
+impl fmt::Display for CasePart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }
 
@@ -214,6 +290,8 @@ pub struct GoldenSet {
     pub name: Option<String>,
     /// Version, where a file states one.
     pub version: Option<String>,
+    /// Everywhere that the version stands, in the order of the files.
+    pub version_places: Vec<Place>,
     /// The cases.
     pub cases: Vec<GoldenCase>,
 }
@@ -226,12 +304,17 @@ impl GoldenSet {
 
     /// Digest over ids and content digests of all cases, sorted by id: 32 hex digits.
     pub fn digest(&self) -> String {
-        let mut ids: Vec<_> = self.cases.iter().map(|case| (case.id.as_str(), case.digest())).collect();
-        ids.sort_unstable();
-        let mut hasher = Fields::default();
-        for (id, digest) in ids {
-            hasher.add(id, &digest);
-        }
-        hasher.finish()
+        set_digest(self.cases.iter().map(|case| (case.id.as_str(), case.digest())))
     }
+}
+
+/// Digest over ids and content digests, whatever their order: 32 hex digits.
+pub fn set_digest<'a>(cases: impl IntoIterator<Item = (&'a str, String)>) -> String {
+    let mut cases: Vec<_> = cases.into_iter().collect();
+    cases.sort_unstable();
+    let mut hasher = Fields::default();
+    for (id, digest) in cases {
+        hasher.add(id, &digest);
+    }
+    hasher.finish()
 }

@@ -11,7 +11,7 @@ pub mod score;
 pub mod spending;
 pub mod transcript;
 
-pub use case::{CaseBar, Expectation, GoldenCase, GoldenSet, Judgement, KnownFailure, Language, Place};
+pub use case::{CaseBar, CasePart, Expectation, GoldenCase, GoldenSet, Judgement, KnownFailure, Language, Place};
 pub use claim::{Claim, Evidence, Verdict};
 pub use ids::{CaseId, DocId, IdError, MetricKey, MetricKeyError};
 pub use outcome::{Detail, Outcome, Ranked, Unmeasured};

@@ -1,7 +1,8 @@
-//! The only writer of files: runs, records, baselines, replies of the judge, evaluation steps.
+//! The only writer of files: runs, records, baselines, locks of golden sets, replies of the judge, evaluation steps.
 
 pub mod baseline;
 pub mod ledger;
+pub mod lock;
 pub mod minute;
 pub mod replies;
 pub mod runs;

@@ -14,6 +14,7 @@ mod demo;
 mod fixture;
 mod judging;
 mod listing;
+mod lock;
 mod processes;
 mod setup;
 mod snapshots;
@@ -35,7 +36,7 @@ fn main() -> ExitCode {
             Some(_) | None => suite.system(fixture::answer).run(),
         };
     }
-    let groups: [(&str, &[trials::Test]); 10] = [
+    let groups: [(&str, &[trials::Test]); 11] = [
         ("baselines", baselines::TESTS),
         ("compared", compared::TESTS),
         ("containment", containment::TESTS),
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         ("degraded", degraded::TESTS),
         ("judging", judging::TESTS),
         ("listing", listing::TESTS),
+        ("lock", lock::TESTS),
         ("processes", processes::TESTS),
         ("setup", setup::TESTS),
         ("snapshots", snapshots::TESTS),

@@ -1,0 +1,81 @@
+//! `cases diff`: what changed against the lock, or against another lock or folder of cases.
+
+use std::{
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use clap::Args;
+use rageval_runner::{
+    load::{self, Policy},
+    metric::METRICS,
+    report::console::text::visible,
+    store::lock::{self, LockFiles},
+    trust::lock::{Difference, Lock},
+};
+
+use super::{files, listed, locked};
+use crate::{
+    context::Context,
+    exit::{Ending, Failure},
+};
+
+/// Say which cases changed since they were locked
+///
+/// Names each case and the keys whose content changed. What is compared is the question, the references, the relevant documents with their
+/// grades, the reference contexts and `should_refuse`; nothing else is locked.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cargo rageval cases diff
+  git show main:cases/golden.lock > main.lock && cargo rageval cases diff main.lock
+  cargo rageval cases diff ../other-checkout/cases
+
+Metrics of your own test binary are not known to this command.")]
+pub(crate) struct Diff {
+    /// A lock, or a folder of cases, to compare with [default: the lock of the cases]
+    earlier: Option<PathBuf>,
+}
+
+/// Compares and tells.
+pub(super) fn run(command: &Diff, context: &Context) -> Result<Ending, Failure> {
+    let (policy, set) = files(context)?;
+    let files = LockFiles::of(&policy.cases);
+    let name = files.name(&policy.root);
+    let (earlier, what) = match &command.earlier {
+        Some(folder) if folder.is_dir() => (of_folder(folder, &policy)?, folder.display().to_string()),
+        Some(file) => {
+            let lock = lock::read(file).map_err(|error| Failure::Input(error.to_string()))?;
+            let what = format!("version {} of {}", lock.version, file.display());
+            (lock, what)
+        }
+        None => {
+            let Some(lock) = locked(&files)? else {
+                return Err(Failure::Input(format!(
+                    "there is no {name} to compare with; make it with `cargo rageval cases lock --message WHY`, or name a lock or a folder of cases"
+                )));
+            };
+            let what = format!("version {} of {name}", lock.version);
+            (lock, what)
+        }
+    };
+    let difference = Difference::between(&earlier, &Lock::of(&set, ""));
+    let mut out = io::stdout().lock();
+    let what = visible(&what);
+    if difference.is_empty() {
+        writeln!(out, "no case differs from {what}")?;
+    } else {
+        write!(out, "{} since {what}:\n{}", difference.counts(), listed(&difference, &set))?;
+    }
+    out.flush()?;
+    Ok(Ending::Pass)
+}
+
+/// The cases of another folder, read by the same policy.
+fn of_folder(folder: &Path, policy: &Policy) -> Result<Lock, Failure> {
+    let mut other = policy.clone();
+    folder.clone_into(&mut other.cases);
+    let set = load::cases(&other, METRICS).map_err(|problems| Failure::Input(problems.to_string()))?;
+    let version = set.version.clone().unwrap_or_default();
+    Ok(Lock::of(&set, version))
+}
