@@ -168,14 +168,14 @@ fn passed_over() {
     let stub = Stub::start(|seen, _| match form(seen) {
         "tool" => written_on(),
         _ => Reply::ok(json!({
-            "content": [{"type": "text", "text": "{\"n\": 3}"}], "stop_reason": "end_turn", "usage": {"input_tokens": 950, "output_tokens": 9},
+            "content": [{"type": "text", "text": "{\"n\": 3}"}], "stop_reason": "end_turn", "usage": {"cache_read_input_tokens": 640, "input_tokens": 310, "output_tokens": 9},
         })),
     });
     let judge = anthropic(&stub);
     let case = CaseId::new("case-1").expect("a valid id");
     let judged = run(judge.ask(&case, &request()));
     assert_eq!(judged.reply, JudgeReply::Value { value: json!({"n": 3}) });
-    // What was passed over was paid for.
+    // What was passed over was paid for, and what was kept from an earlier request is read all the same.
     let spent = Spent { requests: 2, input_tokens: 1_850, output_tokens: 4_105, estimated_tokens: 0 };
     assert_eq!(judged.spent, spent);
     assert_eq!(run(ask(&*judge)), Ok(json!({"n": 3})));

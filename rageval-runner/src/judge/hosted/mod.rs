@@ -169,13 +169,13 @@ impl HostedJudge {
         for envelope in passed_over.iter().chain(exchanged.as_ref().ok().map(|(_, envelope)| envelope)) {
             match tokens_used(envelope) {
                 Some((read, written)) => {
-                    spent.input_tokens += read;
-                    spent.output_tokens += written;
+                    spent.input_tokens = spent.input_tokens.saturating_add(read);
+                    spent.output_tokens = spent.output_tokens.saturating_add(written);
                 }
                 None => spent.estimated_tokens += tokens,
             }
         }
-        spent.input_tokens += spent.estimated_tokens;
+        spent.input_tokens = spent.input_tokens.saturating_add(spent.estimated_tokens);
         let (form, envelope) = exchanged?;
         let read = match self.protocol {
             Protocol::Completions => openai_compatible::read(&envelope, form, &prompt.schema_name, &self.setting),
@@ -426,7 +426,11 @@ fn system_text(prompt: &Prompt, form: Form) -> Cow<'_, str> {
 /// The tokens that a reply says were read and written.
 fn tokens_used(value: &Value) -> Option<(u64, u64)> {
     let of = |name: &str| value.get("usage")?.get(name)?.as_u64();
-    let of_messages = || Some((of("input_tokens")?, of("output_tokens")?));
+    let of_messages = || {
+        // What was kept from an earlier request is read all the same, and Anthropic counts it apart.
+        let kept = ["cache_read_input_tokens", "cache_creation_input_tokens"].into_iter().filter_map(of);
+        Some((kept.fold(of("input_tokens")?, u64::saturating_add), of("output_tokens")?))
+    };
     let of_completions = || match (of("prompt_tokens"), of("completion_tokens"), of("total_tokens")) {
         // What a model thinks is written too, and some servers count it in the total alone.
         (Some(read), written, total) => {
