@@ -12,6 +12,7 @@ use std::{
 use rageval_runner::{
     judge::offline::reply,
     model::{JudgeRequest, Language, Reply, Verdict},
+    stats::spearman,
     text::{evidence::Premises, guess_language, sentences, statements},
 };
 use serde_json::Value;
@@ -297,31 +298,7 @@ fn balanced_accuracy(items: &[Item]) -> Option<f64> {
 }
 
 fn rank_correlation(items: &[Item]) -> Option<f64> {
-    let one = ranks(&items.iter().map(|item| item.label).collect::<Vec<_>>());
-    let other = ranks(&items.iter().map(|item| item.coverage).collect::<Vec<_>>());
-    let mean = (items.len() as f64 + 1.0) / 2.0;
-    let (mut both, mut first, mut second) = (0.0, 0.0, 0.0);
-    for (x, y) in one.iter().zip(&other) {
-        both += (x - mean) * (y - mean);
-        first += (x - mean).powi(2);
-        second += (y - mean).powi(2);
-    }
-    (0.0 < first && 0.0 < second).then(|| both / (first * second).sqrt())
-}
-
-fn ranks(values: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
-    let mut ranks = vec![0.0; values.len()];
-    let mut at = 0;
-    while at < order.len() {
-        let tied = order[at..].iter().take_while(|other| values[**other] == values[order[at]]).count();
-        for other in &order[at..at + tied] {
-            ranks[*other] = at as f64 + (tied as f64 + 1.0) / 2.0;
-        }
-        at += tied;
-    }
-    ranks
+    spearman(&items.iter().map(|item| (item.label, item.coverage)).collect::<Vec<_>>())
 }
 
 /// A 95% percentile interval from 1,000 seeded resamples.

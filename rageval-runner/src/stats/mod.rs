@@ -6,12 +6,14 @@ pub mod multiple;
 pub mod normal;
 pub mod paired;
 pub mod proportion;
+pub mod rank;
 pub mod tail;
 
 pub use bootstrap::{Cluster, mean_interval, mean_upper_limit};
 pub use multiple::holm;
 pub use paired::{mcnemar, minimum_detectable_mean, sign_flip, standardised_mean, wilcoxon};
 pub use proportion::wilson;
+pub use rank::{average_ranks, spearman};
 pub use tail::{decile_size, lowest_decile, lowest_decile_limits, lowest_decile_mean};
 
 /// Two limits, the lower first.

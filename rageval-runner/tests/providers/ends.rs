@@ -57,7 +57,8 @@ fn completions() {
 fn messages() {
     let message = |reason: &str, content: Value| json!({"stop_reason": reason, "content": content});
     let text = json!([{"type": "text", "text": "{\"n\": 1}"}]);
-    ends(&message("max_tokens", text.clone()), Ending::Length, "4096 tokens");
+    let begun = json!([{"type": "tool_use", "name": "faithfulness-verdicts", "input": {}}]);
+    ends(&message("max_tokens", begun), Ending::Length, "4096 tokens");
     ends(&message("model_context_window_exceeded", text.clone()), Ending::Length, "window");
     ends(&message("refusal", text.clone()), Ending::Refusal, "declined");
     ends(&message("pause_turn", text), Ending::Provider, "`pause_turn`");

@@ -2,11 +2,16 @@
 
 use serde_json::json;
 
-use rageval_runner::judge::spec::{Hosted, JudgeProvider};
-use rageval_runner::model::Ending;
+use rageval_runner::{
+    judge::{
+        Spent,
+        spec::{Hosted, JudgeProvider},
+    },
+    model::{CaseId, Ending, Reply as JudgeReply},
+};
 
 use super::{
-    Test, anthropic, ask, failure, hosted, open, openai, run,
+    Test, anthropic, ask, failure, hosted, open, openai, request, run,
     stub::{Reply, Seen, Stub, completion},
 };
 
@@ -18,6 +23,9 @@ pub(crate) const TESTS: &[Test] = &[
     ("where_no_form_helps_the_first_refusal_is_told_and_no_more_is_guessed", no_guess),
     ("many_requests_at_once_find_the_same", at_once),
     ("a_message_without_tools_is_text", message),
+    ("a_model_that_passes_over_the_tool_and_writes_on_is_asked_for_text", passed_over),
+    ("a_completion_that_passes_over_the_tool_and_is_cut_is_asked_for_text", passed_over_by_completions),
+    ("where_text_is_cut_too_the_reply_is_cut", cut_again),
 ];
 
 /// The form of a request: what its body holds.
@@ -146,4 +154,60 @@ fn message() {
     });
     assert_eq!(run(ask(&*anthropic(&stub))), Ok(json!({"n": 3})));
     assert_eq!(forms(&stub), ["tool", "text"]);
+}
+
+/// A message by a server that takes tools and leaves the model free to call none: the reply, and blanks up to the limit.
+fn written_on() -> Reply {
+    let text = format!("{{\"n\": 3}}{}", "\n".repeat(200));
+    Reply::ok(json!({
+        "content": [{"type": "text", "text": text}], "stop_reason": "max_tokens", "usage": {"input_tokens": 900, "output_tokens": 4096},
+    }))
+}
+
+fn passed_over() {
+    let stub = Stub::start(|seen, _| match form(seen) {
+        "tool" => written_on(),
+        _ => Reply::ok(json!({
+            "content": [{"type": "text", "text": "{\"n\": 3}"}], "stop_reason": "end_turn", "usage": {"cache_read_input_tokens": 640, "input_tokens": 310, "output_tokens": 9},
+        })),
+    });
+    let judge = anthropic(&stub);
+    let case = CaseId::new("case-1").expect("a valid id");
+    let judged = run(judge.ask(&case, &request()));
+    assert_eq!(judged.reply, JudgeReply::Value { value: json!({"n": 3}) });
+    // What was passed over was paid for, and what was kept from an earlier request is read all the same.
+    let spent = Spent { requests: 2, input_tokens: 1_850, output_tokens: 4_105, estimated_tokens: 0 };
+    assert_eq!(judged.spent, spent);
+    assert_eq!(run(ask(&*judge)), Ok(json!({"n": 3})));
+    assert_eq!(forms(&stub), ["tool", "text", "text"]);
+    let notice =
+        "the judge refused or passed over a tool call, so it was asked by text that says what it must look like";
+    assert_eq!(judge.notices(), [notice]);
+}
+
+fn passed_over_by_completions() {
+    let stub = Stub::start(|seen, _| match form(seen) {
+        "schema" => Reply::status(400, "response_format is not supported"),
+        "tool" => {
+            let mut reply = completion("{\"n\": 3}\n\n\n");
+            reply["choices"][0]["finish_reason"] = json!("length");
+            Reply::ok(reply)
+        }
+        _ => Reply::completion("{\"n\": 3}"),
+    });
+    assert_eq!(run(ask(&*openai(&stub))), Ok(json!({"n": 3})));
+    assert_eq!(forms(&stub), ["schema", "tool", "text"]);
+}
+
+fn cut_again() {
+    let stub = Stub::start(|_, _| written_on());
+    let judge = anthropic(&stub);
+    run(async {
+        for _ in 0..2 {
+            let (ending, why) = failure(ask(&*judge).await);
+            assert_eq!(ending, Ending::Length);
+            assert!(why.contains("after 4096 tokens"), "{why}");
+        }
+    });
+    assert_eq!(forms(&stub), ["tool", "text", "text"]);
 }

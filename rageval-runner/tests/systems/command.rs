@@ -110,9 +110,10 @@ pub(crate) fn a_program_that_always_crashes_is_not_started_for_ever() {
 pub(crate) fn a_program_that_answers_once_is_told_about_per_case() {
     let system = open(Per::Run);
     run(async {
-        let (one, two) = tokio::join!(ask(&*system, "a", "once"), ask(&*system, "b", "once"));
-        assert_eq!(response(&one), "once");
-        let (_, why) = fault(two);
+        // The first one is held back, so that it waits when the program ends.
+        let (held, once) = tokio::join!(ask(&*system, "a", "hold"), ask(&*system, "b", "once"));
+        assert_eq!(response(&once), "once");
+        let (_, why) = fault(held);
         assert!(why.ends_with("; a program that answers one question and ends needs `per: case`"), "{why}");
     });
 }
@@ -138,18 +139,11 @@ pub(crate) fn a_time_out_beside_working_cases_harms_nobody() {
     let system = open(Per::Run);
     run(async {
         let before = ask(&*system, "a", "process").await;
-        let beside = async {
-            tokio::time::sleep(Duration::from_millis(50)).await;
-            ask(&*system, "c", "silent").await
-        };
-        let answered = async {
-            tokio::time::sleep(Duration::from_millis(100)).await;
-            ask(&*system, "d", "process").await
-        };
-        let limit = Duration::from_millis(400);
-        let ignored = ask_within(&*system, "b", "ignore", limit);
+        let (beside, answered) = (ask(&*system, "c", "silent"), ask(&*system, "d", "process"));
+        // The three wait in this order, and `d` has the whole limit of `b` for its reply.
+        let ignored = ask_within(&*system, "b", "ignore", Duration::from_secs(2));
         let (ignored, answered) = tokio::join!(ignored, async {
-            tokio::select! { biased; answered = answered => answered, never = beside => never }
+            tokio::select! { biased; never = beside => never, answered = answered => answered }
         });
         assert_eq!(fault(ignored).0, "time-out");
         assert_eq!(response(&answered), response(&before));
@@ -183,8 +177,8 @@ pub(crate) fn strange_lines_are_faults_of_their_cases() {
     run(async {
         let (cause, why) = fault(ask(&*system, "a", "error no index").await);
         assert_eq!((cause.as_str(), without_name(&why)), ("system error", "says: no index"));
-        // The first reply is the case's; the second is held against whoever waits.
-        let (twice, beside) = tokio::join!(ask(&*system, "b", "twice"), ask(&*system, "c", "why?"));
+        // The first reply is the case's; the second is held against whoever waits: `c`, which is held back and so waits before `b` is asked.
+        let (beside, twice) = tokio::join!(ask(&*system, "c", "hold"), ask(&*system, "b", "twice"));
         assert_eq!(response(&twice), "one");
         assert_eq!(without_name(&fault(beside).1), "wrote a second reply to `b`; a reply is one line, and whole");
     });

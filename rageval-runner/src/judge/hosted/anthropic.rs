@@ -72,6 +72,13 @@ pub(super) fn body(setting: &Setting, prompt: &Prompt, asked: Asked) -> Result<S
     })
 }
 
+/// Whether a message was cut by the limit and is text alone.
+pub(super) fn was_cut_without_call(value: &Value) -> bool {
+    let parts = value.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let has = |kind: &str| parts.iter().any(|part| part.get("type").and_then(Value::as_str) == Some(kind));
+    value.get("stop_reason").and_then(Value::as_str) == Some("max_tokens") && has("text") && !has("tool_use")
+}
+
 /// Reads a message by the type of its end and of its parts.
 pub(super) fn read(value: &Value, form: Form, name: &str, setting: &Setting) -> Result<Read, Failed> {
     let Some(parts) = value.get("content").and_then(Value::as_array) else {

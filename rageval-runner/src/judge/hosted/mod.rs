@@ -160,20 +160,22 @@ impl HostedJudge {
             return Err(Failed::new(Ending::NoKey, missing));
         }
         let mut call = self.call(case, request, &prompt);
-        let exchanged = self.exchange(request, &prompt, &mut call).await;
+        let mut passed_over = None;
+        let exchanged = self.exchange(request, &prompt, &mut call, &mut passed_over).await;
         spent.requests = call.tries();
         let tokens = estimated_tokens(request);
         // A try that was cut off may have been read and paid for all the same.
         spent.estimated_tokens = call.unanswered() * tokens;
-        let told = match &exchanged {
-            Ok((_, envelope)) => tokens_used(envelope),
-            Err(_) => Some((0, 0)),
-        };
-        if told.is_none() {
-            spent.estimated_tokens += tokens;
+        for envelope in passed_over.iter().chain(exchanged.as_ref().ok().map(|(_, envelope)| envelope)) {
+            match tokens_used(envelope) {
+                Some((read, written)) => {
+                    spent.input_tokens = spent.input_tokens.saturating_add(read);
+                    spent.output_tokens = spent.output_tokens.saturating_add(written);
+                }
+                None => spent.estimated_tokens += tokens,
+            }
         }
-        let (read, written) = told.unwrap_or_default();
-        (spent.input_tokens, spent.output_tokens) = (read + spent.estimated_tokens, written);
+        spent.input_tokens = spent.input_tokens.saturating_add(spent.estimated_tokens);
         let (form, envelope) = exchanged?;
         let read = match self.protocol {
             Protocol::Completions => openai_compatible::read(&envelope, form, &prompt.schema_name, &self.setting),
@@ -201,12 +203,14 @@ impl HostedJudge {
         self.transport.call(*seed.as_bytes(), estimated_tokens(request))
     }
 
-    /// Sends the prompt in the ways of asking that are left until one is taken; returns the form that was, and the envelope.
+    /// Sends the prompt in the ways of asking that are left until one is taken; returns the form that was, and the envelope. A reply that passed
+    /// over the tool is put aside, since it was paid for.
     async fn exchange(
         &self,
         request: &JudgeRequest,
         prompt: &Prompt,
         call: &mut Call,
+        passed_over: &mut Option<Value>,
     ) -> Result<(Form, Value), Failed> {
         let mut asked = self.learned().asked;
         if request.logprobs && asked.alternatives == Alternatives::Refused {
@@ -233,6 +237,13 @@ impl HostedJudge {
                     // That calls were passed over says nothing of how well they would do.
                     let form = if request.logprobs { asked.form.min(Form::Tool) } else { asked.form };
                     self.learn(Asked { form, ..asked }, &value, estimated_tokens(request));
+                    if asked.form == Form::Tool && self.was_cut_without_call(&value) {
+                        asked.form = Form::Text;
+                        let mut learned = self.learned();
+                        learned.asked = learned.asked.merge(asked);
+                        *passed_over = Some(value);
+                        continue;
+                    }
                     return Ok((asked.form, value));
                 }
                 Answered::Refused(refused) => refused,
@@ -269,6 +280,15 @@ impl HostedJudge {
                     return Err(self.refusal(&first_refusal.unwrap_or(refused)));
                 }
             }
+        }
+    }
+
+    /// Whether the tool that must be called was passed over, and the reply cut. Some servers take `tool_choice` and do not hold the model to
+    /// it; one that is told of a tool and calls none may write on to the limit.
+    fn was_cut_without_call(&self, envelope: &Value) -> bool {
+        match self.protocol {
+            Protocol::Completions => openai_compatible::was_cut_without_call(envelope),
+            Protocol::Messages => anthropic::was_cut_without_call(envelope),
         }
     }
 
@@ -406,7 +426,11 @@ fn system_text(prompt: &Prompt, form: Form) -> Cow<'_, str> {
 /// The tokens that a reply says were read and written.
 fn tokens_used(value: &Value) -> Option<(u64, u64)> {
     let of = |name: &str| value.get("usage")?.get(name)?.as_u64();
-    let of_messages = || Some((of("input_tokens")?, of("output_tokens")?));
+    let of_messages = || {
+        // What was kept from an earlier request is read all the same, and Anthropic counts it apart.
+        let kept = ["cache_read_input_tokens", "cache_creation_input_tokens"].into_iter().filter_map(of);
+        Some((kept.fold(of("input_tokens")?, u64::saturating_add), of("output_tokens")?))
+    };
     let of_completions = || match (of("prompt_tokens"), of("completion_tokens"), of("total_tokens")) {
         // What a model thinks is written too, and some servers count it in the total alone.
         (Some(read), written, total) => {

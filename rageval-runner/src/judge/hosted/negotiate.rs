@@ -86,11 +86,11 @@ impl Asked {
                 Form::Text => "text that says what it must look like",
             };
             let refused = match first.form {
-                Form::Schema => "a JSON schema for its reply",
-                Form::Tool => "a tool call",
-                Form::Text => "plain text",
+                Form::Schema => "refused a JSON schema for its reply",
+                Form::Tool => "refused or passed over a tool call",
+                Form::Text => "refused plain text",
             };
-            notices.push(format!("the judge refused {refused}, so it was asked by {instead}"));
+            notices.push(format!("the judge {refused}, so it was asked by {instead}"));
         }
         if self.temperature != first.temperature {
             notices.push("the judge refused `temperature`, so it was asked without: its verdicts may vary".to_owned());

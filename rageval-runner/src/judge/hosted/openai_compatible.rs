@@ -12,6 +12,9 @@ use crate::{
     model::Ending,
 };
 
+/// What servers call the end of a completion by its limit.
+const LENGTH: [&str; 2] = ["length", "max_tokens"];
+
 /// Reasons of an end that is whole; the first two are `OpenAI`'s, the others those of servers that speak almost the same.
 const WHOLE: [&str; 7] = ["stop", "tool_calls", "function_call", "eos", "eos_token", "end_turn", "stop_sequence"];
 
@@ -126,6 +129,14 @@ pub(super) fn body(
     })
 }
 
+/// Whether a completion was cut by the limit and is text alone.
+pub(super) fn was_cut_without_call(value: &Value) -> bool {
+    let text = |path: &str| value.pointer(path).and_then(Value::as_str);
+    let is_cut = text("/choices/0/finish_reason").is_some_and(|reason| LENGTH.contains(&reason));
+    let calls = value.pointer("/choices/0/message/tool_calls").and_then(Value::as_array);
+    is_cut && text("/choices/0/message/content").is_some_and(|text| !text.is_empty()) && calls.is_none_or(Vec::is_empty)
+}
+
 /// Reads a completion by the type of its end and of its parts.
 pub(super) fn read(value: &Value, form: Form, name: &str, setting: &Setting) -> Result<Read, Failed> {
     let choice = match value.get("choices").and_then(Value::as_array).map(Vec::as_slice) {
@@ -140,7 +151,7 @@ pub(super) fn read(value: &Value, form: Form, name: &str, setting: &Setting) -> 
         return Err(ending::refusal(refusal));
     }
     match choice.get("finish_reason").and_then(Value::as_str) {
-        Some("length" | "max_tokens") => {
+        Some(reason) if LENGTH.contains(&reason) => {
             return Err(ending::length(setting, value.pointer("/usage/completion_tokens")));
         }
         Some("content_filter") => return Err(Failed::new(Ending::ContentFilter, "the provider stopped the reply")),

@@ -13,7 +13,7 @@ use super::{
     MAX_REPLY_BYTES, RESTARTS,
     process::{Program, Running, Tree},
     question_line, read_answer,
-    waiting::{Left, Strays, WaitingRoom},
+    waiting::{Entered, Left, Receiver, Strays, WaitingRoom},
 };
 use crate::{
     model::{GoldenSet, Unmeasured},
@@ -93,10 +93,7 @@ impl PerRun {
         let entered = state.session.as_ref().and_then(|session| session.enter(id));
         let (ticket, reply) = match entered {
             Some(entered) => entered,
-            None => {
-                self.start(&mut state)?;
-                state.session.as_ref().and_then(|session| session.enter(id)).ok_or_else(|| self.gone(&state))?
-            }
+            None => self.start(&mut state, id)?,
         };
         let session = state.session.as_ref().ok_or_else(|| self.gone(&state))?;
         // The writer is gone only when the process is, and then the room is closed in a moment.
@@ -106,7 +103,8 @@ impl PerRun {
         Ok((place, reply))
     }
 
-    fn start(&self, state: &mut State) -> Result<(), Unmeasured> {
+    /// Starts a process in which this question waits already.
+    fn start(&self, state: &mut State, id: &str) -> Result<Entered, Unmeasured> {
         if let Some(failure) = &state.failure {
             return Err(failure.clone());
         }
@@ -117,10 +115,10 @@ impl PerRun {
         if let Some(last) = state.session.take() {
             state.strays.append(lock(&last.room).strays().clone());
         }
-        match Session::start(&self.program) {
-            Ok(session) => {
+        match Session::start(&self.program, id) {
+            Ok((session, entered)) => {
                 state.session = Some(session);
-                Ok(())
+                Ok(entered)
             }
             Err(fault) => {
                 state.failure = Some(fault.clone());
@@ -154,8 +152,6 @@ impl RagSystem for PerRun {
     }
 }
 
-type Receiver = tokio::sync::oneshot::Receiver<super::waiting::Reply>;
-
 /// One process with everything that talks to it. Dropped, it is killed.
 #[derive(Debug)]
 struct Session {
@@ -167,10 +163,12 @@ struct Session {
 }
 
 impl Session {
-    fn start(program: &Program) -> Result<Self, Unmeasured> {
+    /// The first question waits before anything is read, so that what the program says at its start is held against it, however early it comes.
+    fn start(program: &Program, first: &str) -> Result<(Self, Entered), Unmeasured> {
         let mut running = program.start()?;
         let (questions, lines) = mpsc::unbounded_channel();
-        let room = Arc::new(Mutex::new(WaitingRoom::default()));
+        let (room, entered) = WaitingRoom::opened_for(first);
+        let room = Arc::new(Mutex::new(room));
         let tree = Arc::clone(&running.tree);
         let (stdin, stdout) = (running.stdin.take(), running.stdout.take());
         let closing = CloseOnDrop(Arc::clone(&room));
@@ -179,10 +177,10 @@ impl Session {
                 serve(running, stdin, stdout, lines, &closing.0).await;
             }
         });
-        Ok(Self { questions, room, tree, serving })
+        Ok((Self { questions, room, tree, serving }, entered))
     }
 
-    fn enter(&self, id: &str) -> Option<(u64, Receiver)> {
+    fn enter(&self, id: &str) -> Option<Entered> {
         lock(&self.room).enter(id)
     }
 }

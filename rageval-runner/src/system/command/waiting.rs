@@ -22,6 +22,12 @@ const MAX_DOUBTS: usize = 100;
 /// What came of a question: the line that answers it, which is a JSON object.
 pub(super) type Reply = Result<String, Unmeasured>;
 
+/// Where the reply to one question comes out.
+pub(super) type Receiver = oneshot::Receiver<Reply>;
+
+/// The ticket of a question, and where its reply comes out.
+pub(super) type Entered = (u64, Receiver);
+
 /// The questions that one process has been sent and not answered yet.
 ///
 /// A line that is no reply to any of them is a fault of one: a reply that is cut, that has a wrong id, that is mixed with a log. Which one
@@ -98,17 +104,25 @@ pub(super) enum Left {
 }
 
 impl WaitingRoom {
+    /// The room of a new process, in which its first question waits.
+    pub(super) fn opened_for(first: &str) -> (Self, Entered) {
+        let mut room = Self::default();
+        let entered = room.seat(first);
+        (room, entered)
+    }
+
     /// Takes a question; `None` when the process has ended.
-    pub(super) fn enter(&mut self, id: &str) -> Option<(u64, oneshot::Receiver<Reply>)> {
-        if self.closed.is_some() {
-            return None;
-        }
+    pub(super) fn enter(&mut self, id: &str) -> Option<Entered> {
+        self.closed.is_none().then(|| self.seat(id))
+    }
+
+    fn seat(&mut self, id: &str) -> Entered {
         let (sender, receiver) = oneshot::channel();
         let ticket = self.next_ticket;
         self.next_ticket += 1;
         let replies_before = self.replies;
         self.waiting.push_back(Waiting { ticket, id: id.to_owned(), replies_before, reply: sender });
-        Some((ticket, receiver))
+        (ticket, receiver)
     }
 
     /// Nobody waits for this question any more: it ran into its time limit.
@@ -265,14 +279,14 @@ mod tests {
     }
 
     /// A room in which these questions wait, with the end that each of them holds.
-    fn room(ids: &[&str]) -> (WaitingRoom, Vec<(u64, oneshot::Receiver<Reply>)>) {
+    fn room(ids: &[&str]) -> (WaitingRoom, Vec<Entered>) {
         let mut room = WaitingRoom::default();
         let waiting = ids.iter().map(|id| room.enter(id).expect("an open room")).collect();
         (room, waiting)
     }
 
     /// `=` and the answer; else the cause and why; `?` while it waits.
-    fn came(waiting: &mut [(u64, oneshot::Receiver<Reply>)]) -> Vec<String> {
+    fn came(waiting: &mut [Entered]) -> Vec<String> {
         let came = waiting.iter_mut().map(|(_, receiver)| {
             match receiver.try_recv().map(|reply| reply.and_then(|line| read(&line))) {
                 Ok(Ok(asked)) => format!("={}", asked.answer.response),

@@ -1,0 +1,111 @@
+//! Ranks, and the correlation of two rankings.
+
+/// The rank of each number in ascending order, from 1; equal numbers share the mean of the ranks that they take together.
+///
+/// Numbers are equal when they compare so: 0 and -0 are. `None` where one is NaN, which has no rank.
+pub fn average_ranks(numbers: &[f64]) -> Option<Vec<f64>> {
+    if numbers.iter().any(|number| number.is_nan()) {
+        return None;
+    }
+    let mut order: Vec<usize> = (0..numbers.len()).collect();
+    // Adding 0 makes 0 of -0, so that equal numbers stand together.
+    order.sort_by(|a, b| (numbers[*a] + 0.0).total_cmp(&(numbers[*b] + 0.0)));
+    let mut ranks = vec![0.0; numbers.len()];
+    let mut before = 0;
+    for group in order.chunk_by(|a, b| numbers[*a] == numbers[*b]) {
+        let shared = before as f64 + (group.len() as f64 + 1.0) / 2.0;
+        for place in group {
+            ranks[*place] = shared;
+        }
+        before += group.len();
+    }
+    Some(ranks)
+}
+
+/// Spearman's rank correlation of pairs, from -1 to 1: Pearson's correlation of their average ranks, which is exact for ties too.
+///
+/// `None` where there is none: of fewer than two pairs, where one side is always the same, and where a number is NaN.
+///
+/// Spearman, "The proof and measurement of association between two things" (1904).
+pub fn spearman(pairs: &[(f64, f64)]) -> Option<f64> {
+    let (left, right): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+    let (left, right) = (average_ranks(&left)?, average_ranks(&right)?);
+    // The mean of all ranks, ties or not.
+    let centre = (pairs.len() as f64 + 1.0) / 2.0;
+    let product =
+        |one: &[f64], other: &[f64]| one.iter().zip(other).map(|(a, b)| (a - centre) * (b - centre)).sum::<f64>();
+    let (left_spread, right_spread) = (product(&left, &left), product(&right, &right));
+    if left_spread == 0.0 || right_spread == 0.0 {
+        return None;
+    }
+    Some(product(&left, &right) / (left_spread * right_spread).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn pairs(left: &[f64], right: &[f64]) -> Vec<(f64, f64)> {
+        assert_eq!(left.len(), right.len());
+        left.iter().copied().zip(right.iter().copied()).collect()
+    }
+
+    #[track_caller]
+    fn check(left: &[f64], right: &[f64], expected: f64) {
+        let rho = spearman(&pairs(left, right)).expect("a correlation");
+        assert!((rho - expected).abs() < 1e-12, "{rho}, not {expected}");
+    }
+
+    #[test]
+    fn equal_numbers_share_the_mean_of_their_ranks() {
+        assert_eq!(average_ranks(&[0.5, 0.1, 0.5, 0.9, 0.5]), Some(vec![3.0, 1.0, 3.0, 5.0, 3.0]));
+        assert_eq!(average_ranks(&[2.0, 2.0]), Some(vec![1.5, 1.5]));
+        assert_eq!(average_ranks(&[0.0, -0.0, f64::NEG_INFINITY]), Some(vec![2.5, 2.5, 1.0]));
+        assert_eq!(average_ranks(&[]), Some(Vec::new()));
+        assert_eq!(average_ranks(&[1.0, f64::NAN]), None);
+    }
+
+    #[test]
+    fn any_rising_relation_is_exactly_one() {
+        let numbers: Vec<f64> = (0..1_000).map(|n| f64::from(n % 37)).collect();
+        let cubes: Vec<f64> = numbers.iter().map(|n| n.powi(3) - 5.0).collect();
+        assert_eq!(spearman(&pairs(&numbers, &cubes)), Some(1.0));
+        let falling: Vec<f64> = numbers.iter().map(|n| -n).collect();
+        assert_eq!(spearman(&pairs(&numbers, &falling)), Some(-1.0));
+    }
+
+    /// `scipy.stats.spearmanr`, SciPy 1.17.1.
+    #[test]
+    fn figures_of_scipy_are_reproduced() {
+        check(&[1.0, 2.0, 3.0, 4.0, 5.0], &[5.0, 6.0, 7.0, 8.0, 7.0], 0.8207826816681233);
+        check(&[3.0, 3.0, 1.0, 2.0, 5.0, 5.0, 5.0], &[1.0, 0.5, 0.5, 0.0, 1.0, 1.0, 0.5], 0.5861277605044714);
+        check(&[0.0, 1.0, 0.0, 1.0, 1.0], &[0.2, 0.9, 0.9, 0.4, 0.4], 0.15214515486254615);
+    }
+
+    #[test]
+    fn what_has_no_order_has_no_correlation() {
+        assert_eq!(spearman(&[]), None);
+        assert_eq!(spearman(&[(0.5, 0.5)]), None);
+        assert_eq!(spearman(&pairs(&[0.7; 60], &[0.1; 60])), None);
+        // A judge that always says the same.
+        let people: Vec<f64> = (0..60).map(f64::from).collect();
+        assert_eq!(spearman(&pairs(&[0.7; 60], &people)), None);
+        assert_eq!(spearman(&pairs(&people, &[0.7; 60])), None);
+        assert_eq!(spearman(&[(0.1, 0.2), (0.3, f64::NAN), (0.5, 0.6)]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn it_lies_between_its_ends_and_does_not_depend_on_the_sides(numbers in prop::collection::vec((0..6_u8, 0..6_u8), 0..40)) {
+            let these: Vec<_> = numbers.iter().map(|(a, b)| (f64::from(*a), f64::from(*b))).collect();
+            let swapped: Vec<_> = these.iter().map(|(a, b)| (*b, *a)).collect();
+            let turned: Vec<_> = these.iter().map(|(a, b)| (*a, -*b)).collect();
+            let rho = spearman(&these);
+            prop_assert_eq!(rho, spearman(&swapped));
+            prop_assert_eq!(rho.map(|rho| -rho), spearman(&turned));
+            prop_assert!(rho.is_none_or(|rho| (-1.0 - 1e-12..=1.0 + 1e-12).contains(&rho)));
+        }
+    }
+}
