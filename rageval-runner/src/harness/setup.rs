@@ -8,22 +8,13 @@ use std::{
 use super::{context::Context, flags::Flags, suite::Location};
 use crate::{
     embed::{self, Embedder},
-    evaluate::{Embedding, Evaluation, Judging, Replies},
-    judge::{
-        self, Judge,
-        key::ReplyKeys,
-        spec::{Minute, ReplyMode},
-    },
+    judge::{self, Judge, spec::ReplyMode},
     load::{self, Diagnostics, Policy},
     metric::Metric,
     model::{GoldenSet, MetricKey, run::Baseline},
     store::{
         self,
         baseline::{Answers, read_texts},
-        ledger::{Account, Ledger},
-        replies::ReplyStore,
-        runs::RunFolder,
-        slots::Limit,
     },
     system::{self, RagSystem, spec::SystemKind},
 };
@@ -257,60 +248,5 @@ pub(super) fn open_system(files: &Files, function: Option<Arc<dyn RagSystem>>) -
                 .map(Arc::from)
                 .map_err(|error| Problem::everything(error.to_string()))
         }
-    }
-}
-
-/// All that evaluates cases, with limits that hold within this process or over all processes of the run.
-pub(super) fn evaluation(
-    files: &Files,
-    system: Arc<dyn RagSystem>,
-    judge: Arc<dyn Judge>,
-    embedder: Option<Arc<dyn Embedder>>,
-    metrics: Vec<&'static dyn Metric>,
-    mode: ReplyMode,
-    baseline: Answers,
-    shared: Option<&RunFolder>,
-) -> Evaluation {
-    let policy = &files.policy;
-    let ledger = match shared {
-        Some(folder) => folder.ledger(policy.budget.as_ref()),
-        None => Ledger::in_process(policy.budget.as_ref()),
-    };
-    let keys = ReplyKeys::of(&policy.judge);
-    let limit = |what: &str, places: usize| match shared {
-        Some(folder) => folder.limit(what, places),
-        None => Limit::in_process(places),
-    };
-    Evaluation {
-        system,
-        judging: Judging {
-            judge,
-            timeout: policy.judge.timeout,
-            limit: limit("judge", policy.judge.max_in_flight),
-            minute: shared.and_then(|folder| {
-                let Minute { requests, tokens } = policy.judge.minute();
-                folder.minute("judge", requests, tokens)
-            }),
-            account: keys.as_ref().map(|_| Account { ledger: ledger.clone(), price: policy.judge.price }),
-            replies: keys.map(|keys| {
-                let store = ReplyStore::new(&policy.root, policy.judge.replies.as_deref());
-                Replies::new(store, keys, mode).shared(shared.map(|folder| folder.claims("judge")))
-            }),
-        },
-        ledger,
-        metrics,
-        rules: policy.rules.clone(),
-        baseline,
-        system_timeout: policy.system.timeout,
-        system_limit: limit("system", policy.system.max_in_flight),
-        embedding: embedder.zip(policy.embedder.as_ref()).map(|(embedder, spec)| Embedding {
-            embedder,
-            timeout: spec.timeout,
-            limit: limit("embedder", spec.max_in_flight),
-            minute: shared.and_then(|folder| {
-                let Minute { requests, tokens } = spec.minute();
-                folder.minute("embedder", requests, tokens)
-            }),
-        }),
     }
 }
