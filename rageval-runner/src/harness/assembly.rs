@@ -7,7 +7,8 @@ use super::{
     setup::{self, Problem},
 };
 use crate::{
-    evaluate::{Embedding, Evaluation, Judging, Replies},
+    embed::stored::VectorKeys,
+    evaluate::{Embedding, Evaluation, Judging, Replies, Vectors},
     judge::{key::ReplyKeys, spec::Minute},
     store::{
         ledger::{Account, Ledger},
@@ -20,7 +21,7 @@ use crate::{
 pub(super) fn evaluation(session: &Session) -> Result<Evaluation, Problem> {
     let policy = &session.files.policy;
     let system = setup::open_system(&session.files, session.function.clone())?;
-    let mode = setup::reply_mode(&session.context, policy)?;
+    let modes = setup::reply_modes(&session.context, policy)?;
     let baseline = setup::baseline_answers(&session.files, &session.metrics, session.baseline.as_ref())?;
     let shared = match &session.records {
         Shared::Memory(_) => None,
@@ -48,20 +49,28 @@ pub(super) fn evaluation(session: &Session) -> Result<Evaluation, Problem> {
             account: keys.as_ref().map(|_| Account { ledger: ledger.clone(), price: policy.judge.price }),
             replies: keys.map(|keys| {
                 let store = ReplyStore::new(&policy.root, policy.judge.replies.as_deref());
-                Replies::new(store, keys, mode).shared(shared.map(|folder| folder.claims("judge")))
+                Replies::new(store, keys, modes.judge).shared(shared.map(|folder| folder.claims("judge")))
             }),
         },
-        ledger,
         metrics: session.metrics.clone(),
         rules: policy.rules.clone(),
         baseline,
         system_timeout: policy.system.timeout,
         system_limit: limit("system", policy.system.max_in_flight),
-        embedding: session.embedder.clone().zip(policy.embedder.as_ref()).map(|(embedder, spec)| Embedding {
-            embedder,
-            timeout: spec.timeout,
-            limit: limit("embedder", spec.max_in_flight),
-            minute: minute("embedder", spec.minute()),
+        embedding: session.embedder.clone().zip(policy.embedder.as_ref()).map(|(embedder, spec)| {
+            let keys = VectorKeys::of(spec);
+            Embedding {
+                embedder,
+                timeout: spec.timeout,
+                limit: limit("embedder", spec.max_in_flight),
+                minute: minute("embedder", spec.minute()),
+                account: keys.as_ref().map(|_| Account { ledger: ledger.clone(), price: spec.price }),
+                vectors: keys.map(|keys| {
+                    let store = ReplyStore::new(&policy.root, spec.replies.as_deref());
+                    Vectors::new(store, keys, modes.embedder).shared(shared.map(|folder| folder.claims("embedder")))
+                }),
+            }
         }),
+        ledger,
     })
 }

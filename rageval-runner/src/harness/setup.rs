@@ -9,7 +9,7 @@ use super::{context::Context, flags::Flags, suite::Location};
 use crate::{
     embed::{self, Embedder},
     judge::{self, Judge, spec::ReplyMode},
-    load::{self, Diagnostics, Policy},
+    load::{self, Diagnostics, Policy, ReplyModes},
     metric::Metric,
     model::{GoldenSet, MetricKey, run::Baseline},
     store::{
@@ -139,22 +139,18 @@ pub(super) fn open_gates(context: &Context, root: &Path) -> Vec<Problem> {
     ))]
 }
 
-/// How stored replies are used: as the policy says, unless `RAGEVAL_JUDGE_MODE` does.
-pub(super) fn reply_mode(context: &Context, policy: &Policy) -> Result<ReplyMode, Problem> {
-    let Some(word) = context.judge_mode.as_deref() else { return Ok(policy.judge.mode) };
-    let mode = ReplyMode::ALL.into_iter().find(|mode| mode.as_str() == word).ok_or_else(|| {
-        let modes = ReplyMode::ALL.map(|mode| format!("`{}`", mode.as_str())).join(", ");
-        Problem::everything(format!("RAGEVAL_JUDGE_MODE says `{word}`; it is one of {modes}, or unset"))
-    })?;
+/// How stored replies and stored vectors are used: as the policy says, unless `RAGEVAL_JUDGE_MODE` does, which holds for both.
+pub(super) fn reply_modes(context: &Context, policy: &Policy) -> Result<ReplyModes, Problem> {
+    let Some(word) = context.judge_mode.as_deref() else { return Ok(policy.reply_modes(None)) };
+    let mode = ReplyMode::of_variable(word).map_err(Problem::everything)?;
     // A policy that only replays needs no budget; one that is asked to ask after all does.
-    if mode != ReplyMode::Replay && policy.judge.is_hosted() && policy.budget.is_none() {
+    if let Some((whom, place)) = policy.unbudgeted(policy.reply_modes(Some(mode))) {
         return Err(Problem::everything(format!(
-            "{}: RAGEVAL_JUDGE_MODE={word} asks a judge that may cost money, and no `budget` says how much one run may spend\n\
+            "{place}: RAGEVAL_JUDGE_MODE={word} asks {whom} that may cost money, and no `budget` says how much one run may spend\n\
              add one line to thresholds.yaml, as in `budget: {{requests: 1000, minutes: 10}}`",
-            policy.judge.place
         )));
     }
-    Ok(mode)
+    Ok(policy.reply_modes(Some(mode)))
 }
 
 /// A shard that is declared in another form than `k/n`: gates would be deferred by a slip of the hand.

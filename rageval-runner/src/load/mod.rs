@@ -28,6 +28,7 @@ mod thresholds;
 pub mod trec;
 mod yaml;
 
+pub use budget::ReplyModes;
 pub use cases::{cases, one_file};
 pub use diagnostic::{Diagnostic, Diagnostics};
 pub use slices::check_slices;
