@@ -19,6 +19,7 @@ pub mod rankings;
 mod read;
 mod rules;
 pub mod schema;
+mod secret;
 mod shape;
 mod slices;
 mod source;
