@@ -232,8 +232,8 @@ fn minute() {
     assert!(started.elapsed() >= Duration::from_millis(900), "{:?}", started.elapsed());
 }
 
-/// A run over one case with a scripted judge: `run.json` and the snapshot that it leaves for review.
-fn run_gate(embedder: &str) -> (Value, String) {
+/// A project over one case with a scripted judge and this embedder.
+fn gate(embedder: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let write = |path: &str, text: &str| {
         let path = folder.path().join(path);
@@ -257,25 +257,33 @@ fn run_gate(embedder: &str) -> (Value, String) {
     write("replies.jsonl", &replies);
     write("vectors.jsonl", VECTORS);
     write("cases/all.yaml", "- {id: c1, query: 'Q?', response: 'In 3 days.', reference: 'Three days.'}\n");
+    folder
+}
+
+/// A run of the gate: `run.json`, the snapshot that it leaves for review, and what it printed.
+fn run_gate(folder: &Path, mode: &str) -> (Value, String, String) {
     let ran = Command::new(std::env::current_exe().expect("this binary"))
-        .current_dir(folder.path())
+        .current_dir(folder)
         .env_remove("NEXTEST_RUN_ID")
         .env_remove("CI")
         .env(GATE, "1")
-        .env("CARGO_MANIFEST_DIR", folder.path())
-        .env("RAGEVAL_RUNS", folder.path().join("runs"))
+        .env("CARGO_MANIFEST_DIR", folder)
+        .env("RAGEVAL_RUNS", folder.join("runs"))
+        .env("RAGEVAL_JUDGE_MODE", mode)
         .output()
         .expect("a run");
+    let text = [&ran.stdout, &ran.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat();
     let (mut run_file, mut snapshot) = (None, None);
-    walk(folder.path(), &mut |path: &Path| {
+    walk(folder, &mut |path: &Path| {
         if path.ends_with("run.json") {
             run_file = Some(fs::read_to_string(path).expect("readable"));
         } else if path.extension().is_some_and(|ending| ending == "new") {
             snapshot = Some(fs::read_to_string(path).expect("readable"));
         }
     });
-    let run_file = run_file.unwrap_or_else(|| panic!("no run: {ran:?}"));
-    (serde_json::from_str(&run_file).expect("a run"), snapshot.expect("a snapshot"))
+    let run_file = run_file.unwrap_or_else(|| panic!("no run: {text}"));
+    fs::remove_dir_all(folder.join("runs")).expect("removed");
+    (serde_json::from_str(&run_file).expect("a run"), snapshot.expect("a snapshot"), text)
 }
 
 /// The query is like the second question by 0.6, and the answer like its reference by 0.8.
@@ -296,7 +304,10 @@ fn gated() {
         "embedder: {{provider: openai, base_url: \"{}\", model: e5-small}}\nbudget: {{requests: 2}}\n",
         stub.url()
     );
-    let (by_server, snapshot) = run_gate(&hosted);
+    let project = gate(&hosted);
+    let (by_server, snapshot, text) = run_gate(project.path(), "cached");
+    assert!(text.contains("embedder vectors: 0 stored, 4 asked for (`cached`)"), "{text}");
+    assert!(text.contains("spent: 2 requests of 2, 8 tokens read"), "{text}");
     let record = &by_server["records"][0];
     let value = |metric: &str| record["outcomes"][metric]["score"]["value"].as_f64().expect("a score");
     assert!((value("answer_relevancy") - 0.8).abs() < 1e-12, "{record}");
@@ -310,7 +321,21 @@ fn gated() {
     let expected = "answer_correctness: scored\n  supported: In 3 days.\n  supported: reference: Three days.\nanswer_relevancy: scored\n";
     assert_eq!(body, expected);
 
-    let (by_script, same) = run_gate("embedder: {provider: scripted, vectors: vectors.jsonl}\n");
+    // A second run asks nothing, and a replay never does.
+    for mode in ["cached", "replay"] {
+        let (again, _, text) = run_gate(project.path(), mode);
+        assert_eq!(again["records"], by_server["records"], "{mode}");
+        assert!(text.contains(&format!("embedder vectors: 4 stored, 0 asked for (`{mode}`)")), "{text}");
+    }
+    assert_eq!(stub.seen().len(), 2);
+    fs::remove_dir_all(project.path().join(".rageval")).expect("removed");
+    let (missed, _, _) = run_gate(project.path(), "replay");
+    let fault = &missed["records"][0]["outcomes"]["answer_correctness"];
+    assert_eq!(fault["cause"], "vector not stored", "{missed}");
+    assert_eq!(stub.seen().len(), 2);
+
+    let scripted = gate("embedder: {provider: scripted, vectors: vectors.jsonl}\n");
+    let (by_script, same, _) = run_gate(scripted.path(), "cached");
     assert_eq!(by_script["records"][0]["outcomes"], record["outcomes"]);
     assert_eq!(same, snapshot);
     let judge = |run: &Value| run["manifest"]["judge"].clone();
