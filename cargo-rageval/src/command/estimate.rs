@@ -7,14 +7,12 @@ use std::{
 
 use clap::Args;
 use rageval_runner::{
+    embed::stored::VectorKeys,
     evaluate::{
-        Replies,
-        estimate::{Asked, Estimate, Samples, Source, estimate},
+        Replies, Vectors,
+        estimate::{Asked, Estimate, Samples, Source, Stored, estimate},
     },
-    judge::{
-        key::ReplyKeys,
-        spec::{JudgeSpec, ReplyMode},
-    },
+    judge::{key::ReplyKeys, spec::ReplyMode},
     load::Policy,
     metric::METRICS,
     model::{GoldenSet, run::Run},
@@ -55,16 +53,24 @@ pub(crate) struct EstimateRun {
 /// Counts and tells.
 pub(crate) fn run(command: &EstimateRun, context: &Context) -> Result<Ending, Failure> {
     let (policy, set) = gate::files(context)?;
-    let mode = mode(context, &policy.judge)?;
+    let over = context.judge_mode.as_deref().map(ReplyMode::of_variable).transpose().map_err(Failure::Input)?;
+    let modes = policy.reply_modes(over);
     let samples = samples(command, context, &policy, &set)?;
-    let replies = ReplyKeys::of(&policy.judge)
-        .map(|keys| Replies::new(ReplyStore::new(&policy.root, policy.judge.replies.as_deref()), keys, mode));
-    let estimate = estimate(&set, &policy.rules, &policy.judge.prompts, METRICS, &samples, replies.as_ref());
+    let store = |named: Option<&PathBuf>| ReplyStore::new(&policy.root, named.map(PathBuf::as_path));
+    let replies =
+        ReplyKeys::of(&policy.judge).map(|keys| Replies::new(store(policy.judge.replies.as_ref()), keys, modes.judge));
+    let vectors = policy
+        .embedder
+        .as_ref()
+        .and_then(|spec| Some(Vectors::new(store(spec.replies.as_ref()), VectorKeys::of(spec)?, modes.embedder)));
+    let stored = Stored { replies: replies.as_ref(), vectors: vectors.as_ref() };
+    let estimate = estimate(&set, &policy.rules, &policy.judge.prompts, METRICS, &samples, stored);
+    let bill = Bill::new(&estimate, &policy, stored);
     let mut out = io::stdout().lock();
-    for line in table(&estimate).into_iter().chain(notes(&estimate, &policy, replies.is_some())) {
+    for line in table(&estimate).into_iter().chain(notes(&estimate, &policy, &bill)) {
         writeln!(out, "{line}")?;
     }
-    let beyond = if replies.is_some() { beyond(&estimate, &policy) } else { Vec::new() };
+    let beyond = beyond(&bill, &policy);
     for line in &beyond {
         writeln!(out, "{line}")?;
     }
@@ -72,12 +78,26 @@ pub(crate) fn run(command: &EstimateRun, context: &Context) -> Result<Ending, Fa
     Ok(if beyond.is_empty() { Ending::Pass } else { Ending::Fail })
 }
 
-fn mode(context: &Context, judge: &JudgeSpec) -> Result<ReplyMode, Failure> {
-    let Some(word) = context.judge_mode.as_deref() else { return Ok(judge.mode) };
-    ReplyMode::ALL.into_iter().find(|mode| mode.as_str() == word).ok_or_else(|| {
-        let modes = ReplyMode::ALL.map(ReplyMode::as_str).join(", ");
-        Failure::Input(format!("RAGEVAL_JUDGE_MODE says `{word}`; it is one of {modes}, or unset"))
-    })
+/// What of an estimate may cost money: models that are code cost nothing.
+struct Bill {
+    /// What is asked; `None` where all models are code.
+    asked: Option<Asked>,
+    /// US dollars; an error names the key of the price that is not known.
+    usd: Result<f64, &'static str>,
+}
+
+impl Bill {
+    fn new(estimate: &Estimate, policy: &Policy, stored: Stored<'_>) -> Self {
+        let of_judge = stored.replies.map(|_| (estimate.of_judge(), policy.judge.price, "judge.price"));
+        let price = policy.embedder.as_ref().and_then(|embedder| embedder.price);
+        let of_embedder = stored.vectors.map(|_| (estimate.of_embedder(), price, "embedder.price"));
+        let mut bill = Self { asked: None, usd: Ok(0.0) };
+        for (asked, price, key) in [of_judge, of_embedder].into_iter().flatten() {
+            *bill.asked.get_or_insert_default() += asked;
+            bill.usd = bill.usd.and_then(|usd| Ok(usd + asked.usd(price.ok_or(key)?)));
+        }
+        bill
+    }
 }
 
 /// All answers that are known. A run that is named must be readable; the latest one may be missing.
@@ -135,22 +155,22 @@ fn table(estimate: &Estimate) -> Vec<String> {
 }
 
 /// What the numbers stand on, and what is not in them.
-fn notes(estimate: &Estimate, policy: &Policy, is_paid: bool) -> Vec<String> {
+fn notes(estimate: &Estimate, policy: &Policy, bill: &Bill) -> Vec<String> {
     let total = estimate.total();
     let mut notes = vec![String::new()];
-    match policy.judge.price {
-        _ if !is_paid => notes.push(format!("money    none: the judge is `{}`", policy.judge.provider.as_str())),
-        Some(price) => notes.push(format!("money    about {}", money(estimate.usd(price)))),
-        None => notes.push("money    not known: `judge.price` in thresholds.yaml says what tokens cost".to_owned()),
-    }
-    if let Some(budget) = policy.budget.as_ref().filter(|_| is_paid) {
+    notes.push(match (bill.asked, bill.usd) {
+        (None, _) => format!("money    none: the judge is `{}`", policy.judge.provider.as_str()),
+        (Some(_), Ok(usd)) => format!("money    about {}", money(usd)),
+        (Some(_), Err(key)) => format!("money    not known: `{key}` in thresholds.yaml says what tokens cost"),
+    });
+    if let Some((budget, asked)) = policy.budget.as_ref().zip(bill.asked) {
         let mut limits = Vec::new();
         limits.extend(
-            budget.requests.map(|most| format!("{} of {} requests", thousands(total.to_ask()), thousands(most))),
+            budget.requests.map(|most| format!("{} of {} requests", thousands(asked.to_ask()), thousands(most))),
         );
-        limits.extend(budget.tokens.map(|most| format!("{} of {} tokens", thousands(total.tokens()), thousands(most))));
-        if let (Some(most), Some(price)) = (budget.usd, policy.judge.price) {
-            limits.push(format!("{} of {most}", money(estimate.usd(price))));
+        limits.extend(budget.tokens.map(|most| format!("{} of {} tokens", thousands(asked.tokens()), thousands(most))));
+        if let (Some(most), Ok(usd)) = (budget.usd, bill.usd) {
+            limits.push(format!("{} of {most}", money(usd)));
         }
         limits.extend(budget.minutes.map(|most| format!("{most} minutes, of which nothing is known beforehand")));
         notes.push(format!("budget   {}", limits.join(", ")));
@@ -188,14 +208,12 @@ fn notes(estimate: &Estimate, policy: &Policy, is_paid: bool) -> Vec<String> {
 }
 
 /// The limits of the budget that a run would go beyond, one line each.
-fn beyond(estimate: &Estimate, policy: &Policy) -> Vec<String> {
-    let Some(budget) = &policy.budget else { return Vec::new() };
-    let total = estimate.total();
-    let usd = policy.judge.price.map(|price| estimate.usd(price));
+fn beyond(bill: &Bill, policy: &Policy) -> Vec<String> {
+    let Some((budget, asked)) = policy.budget.as_ref().zip(bill.asked) else { return Vec::new() };
     let limits = [
-        ("requests", budget.requests.is_some_and(|most| total.to_ask() > most)),
-        ("tokens", budget.tokens.is_some_and(|most| total.tokens() > most)),
-        ("usd", budget.usd.zip(usd).is_some_and(|(most, usd)| usd > most)),
+        ("requests", budget.requests.is_some_and(|most| asked.to_ask() > most)),
+        ("tokens", budget.tokens.is_some_and(|most| asked.tokens() > most)),
+        ("usd", budget.usd.zip(bill.usd.ok()).is_some_and(|(most, usd)| usd > most)),
     ];
     let over = limits.iter().filter(|(_, is_over)| *is_over);
     over.map(|(name, _)| format!("beyond   `budget.{name}` at {}: a run would stop at it and be red", budget.place))

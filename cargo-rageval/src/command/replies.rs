@@ -1,4 +1,4 @@
-//! `replies`: the judge's stored replies, shown for one case, and pruned.
+//! `replies`: the stored replies of judge and embedder, shown for one case, and pruned.
 
 mod prune;
 mod show;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use rageval_runner::{
-    embed,
+    embed::{self, stored::VectorKeys},
     evaluate::stamp,
     judge::{
         self,
@@ -15,7 +15,10 @@ use rageval_runner::{
     },
     load,
     metric::METRICS,
-    model::{AskedOf, JudgeRequest, Record, Request, run::Run},
+    model::{
+        AskedOf, Exchange, Request,
+        run::{JudgeStamp, Run},
+    },
     store::{replies::ReplyStore, runs},
 };
 
@@ -24,7 +27,7 @@ use crate::{
     exit::{Ending, Failure},
 };
 
-/// Look at the judge's stored replies, and remove those that no run needs
+/// Look at the stored replies of judge and embedder, and remove those that no run needs
 #[derive(Debug, Subcommand)]
 pub(crate) enum Replies {
     Show(show::Show),
@@ -39,37 +42,48 @@ pub(crate) fn run(replies: &Replies, context: &Context) -> Result<Ending, Failur
     }
 }
 
-/// The replies of the judge that thresholds.yaml names.
+/// What is stored of the models that thresholds.yaml names.
 struct Stored {
-    store: ReplyStore,
-    keys: ReplyKeys,
-    fingerprint: String,
+    /// The judge's keys; `None` for a judge that is code.
+    replies: Option<ReplyKeys>,
+    reply_store: ReplyStore,
+    /// The embedder's keys; `None` where there is none, or its vectors stand in a file.
+    vectors: Option<VectorKeys>,
+    vector_store: ReplyStore,
+    stamp: JudgeStamp,
 }
 
 impl Stored {
-    /// Reads the policy; a judge that is code has no stored replies.
+    /// Reads the policy; models that are code have nothing stored.
     fn of_policy(context: &Context) -> Result<Self, Failure> {
         let file = context.root.join(load::FILE_NAME);
         if !file.is_file() {
             return Err(Failure::Input("there is no thresholds.yaml here or above, which names the judge".to_owned()));
         }
         let policy = load::policy(&file, METRICS).map_err(|problems| Failure::Input(problems.to_string()))?;
-        let keys = ReplyKeys::of(&policy.judge).ok_or_else(|| {
+        let replies = ReplyKeys::of(&policy.judge);
+        let vectors = policy.embedder.as_ref().and_then(VectorKeys::of);
+        if replies.is_none() && vectors.is_none() {
             let judge = policy.judge.provider.as_str();
-            Failure::Input(format!(
+            return Err(Failure::Input(format!(
                 "the judge of thresholds.yaml is `{judge}`, which is code: its replies are not stored"
-            ))
-        })?;
+            )));
+        }
         // Nothing is asked, so no key is needed.
         let judge = judge::open(&policy.judge, &|_| None).map_err(Failure::Input)?;
         let embedder = policy.embedder.as_ref().map(|spec| embed::open(spec, &|_| None));
         let embedder = embedder.transpose().map_err(Failure::Input)?;
-        let store = ReplyStore::new(&context.root, policy.judge.replies.as_deref());
-        let stamp = stamp::of_scores(&policy, &*judge, embedder.as_deref());
-        Ok(Self { store, keys, fingerprint: stamp.fingerprint })
+        let of_embedder = policy.embedder.as_ref().and_then(|spec| spec.replies.as_deref());
+        Ok(Self {
+            replies,
+            reply_store: ReplyStore::new(&context.root, policy.judge.replies.as_deref()),
+            vectors,
+            vector_store: ReplyStore::new(&context.root, of_embedder),
+            stamp: stamp::of_scores(&policy, &*judge, embedder.as_deref()),
+        })
     }
 
-    /// A run of this judge: keys of another would find nothing.
+    /// A run of these models: keys of others would find nothing.
     fn run(&self, path: &Path) -> Result<Run, Failure> {
         if !path.exists() {
             return Err(Failure::Input(format!(
@@ -78,27 +92,39 @@ impl Stored {
             )));
         }
         let run = runs::read(path).map_err(|error| Failure::Input(error.to_string()))?;
-        if run.manifest.judge.fingerprint == self.fingerprint {
+        if run.manifest.judge.fingerprint == self.stamp.fingerprint {
             return Ok(run);
         }
-        let (theirs, ours) = (&run.manifest.judge.model, self.keys.model());
+        let (theirs, ours) = (&run.manifest.judge.model, &self.stamp.model);
         Err(Failure::Input(format!(
-            "{}: it was judged by `{theirs}`, and thresholds.yaml names `{ours}`, or one of them with other prompts or parameters; run the gate again",
+            "{}: it was judged by `{theirs}`, and thresholds.yaml names `{ours}`, or one of them with other prompts or parameters, or another embedder; run the gate again",
             path.display()
         )))
     }
 
-    fn key(&self, request: &JudgeRequest) -> Result<ReplyKey, Failure> {
-        self.keys.key(request).map_err(|error| Failure::Input(error.to_string()))
+    /// The folders that hold what is stored, each once.
+    fn stores(&self) -> Vec<&ReplyStore> {
+        let mut stores = Vec::new();
+        stores.extend(self.replies.as_ref().map(|_| &self.reply_store));
+        let has_own = stores.iter().all(|store| store.folder() != self.vector_store.folder());
+        stores.extend(self.vectors.as_ref().filter(|_| has_own).map(|_| &self.vector_store));
+        stores
     }
-}
 
-/// What a record asked of the judge of the policy, in order.
-fn asked(record: &Record) -> impl Iterator<Item = &JudgeRequest> {
-    record.transcript.exchanges.iter().filter_map(|exchange| match (exchange.of, &exchange.request) {
-        (AskedOf::Policy, Request::Judge(request)) => Some(request),
-        (AskedOf::Offline, Request::Judge(_)) | (_, Request::Embed(_)) => None,
-    })
+    /// The keys of what was asked in one exchange of a run: none where a model that is code was asked.
+    fn keys(&self, exchange: &Exchange) -> Result<Vec<ReplyKey>, Failure> {
+        match (exchange.of, &exchange.request) {
+            (AskedOf::Policy, Request::Judge(request)) => {
+                let key = self.replies.as_ref().map(|keys| keys.key(request));
+                key.into_iter().collect::<Result<_, _>>().map_err(|error| Failure::Input(error.to_string()))
+            }
+            (AskedOf::Offline, Request::Judge(_)) => Ok(Vec::new()),
+            (AskedOf::Policy | AskedOf::Offline, Request::Embed(request)) => {
+                let keys = self.vectors.iter();
+                Ok(keys.flat_map(|keys| request.texts().into_iter().map(|text| keys.key(&text))).collect())
+            }
+        }
+    }
 }
 
 fn latest(context: &Context) -> PathBuf {

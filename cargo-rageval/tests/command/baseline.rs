@@ -153,7 +153,7 @@ fn a_broken_baseline_is_not_overwritten() {
 #[test]
 fn what_is_no_run_is_refused() {
     let folder = folder();
-    write(folder.path(), "run.json", "{\"format\":\"rageval-run\",\"version\":2}");
+    write(folder.path(), "run.json", "{\"format\":\"rageval-run\",\"version\":9}");
     assert!(refuses(folder.path(), &["baseline", "accept", "run.json"]).contains("written by a newer rageval"));
     assert!(refuses(folder.path(), &["baseline", "accept", "none.json"]).starts_with("error: none.json: "));
 }

@@ -105,3 +105,34 @@ fn broken_files_and_runs_end_with_2() {
     project(folder.path(), &format!("budget: {{requests: 10}}\n{JUDGE}"), "{faithfulness: }");
     assert!(refuses(folder.path(), &["estimate", "--run", "nowhere"]).contains("nowhere"));
 }
+
+#[test]
+fn an_embedder_is_counted_with_its_own_price() {
+    let folder = folder();
+    let embedder =
+        |price: &str| format!("embedder: {{provider: openai, base_url: \"http://127.0.0.1:9/v1\", model: e5{price}}}");
+    let metrics = "{answer_correctness: {similarity_weight: 0.25}}";
+    let head = |price: &str| format!("judge: {{provider: offline}}\nbudget: {{requests: 10}}\n{}", embedder(price));
+    let recorded =
+        CASES.replace("{id: a, ", "{id: a, response: Three days., ").replace("{id: b, ", "{id: b, response: Four., ");
+    let project = |head: &str| {
+        project(folder.path(), head, metrics);
+        write(&folder.path().join("cases"), "all.yaml", &recorded);
+    };
+    project(&head(", price: {input: 1000}"));
+    let text = passes(folder.path(), &["estimate"]);
+    let cells = row(&text, "embed.similarities");
+    assert_eq!(cells[..3], [2, 0, 2], "{text}");
+    assert!(text.contains(&format!("money    about {:.4} USD", cells[3] as f64 / 1000.0)), "{text}");
+    // What the judge is asked costs nothing: it is code.
+    assert!(text.contains("budget   2 of 10 requests"), "{text}");
+    project(&head(""));
+    let text = passes(folder.path(), &["estimate"]);
+    assert!(text.contains("money    not known: `embedder.price` in thresholds.yaml says what tokens cost"), "{text}");
+    project(&head("").replace("requests: 10", "requests: 1"));
+    assert!(ends(folder.path(), &["estimate"], 1).contains("beyond   `budget.requests`"));
+    project(&format!("{JUDGE}\nbudget: {{requests: 10}}\n{}", embedder("")));
+    let output = program(folder.path(), &["estimate"]).env("RAGEVAL_JUDGE_MODE", "replay").output().expect("a run");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    assert_eq!(row(&text, "total")[2..], [0, 0, 0], "{text}");
+}

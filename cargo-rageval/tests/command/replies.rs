@@ -3,12 +3,17 @@
 use std::{fs, path::Path};
 
 use rageval_runner::{
+    embed::{
+        self,
+        stored::{REQUEST, VectorKeys, to_value},
+    },
+    evaluate::stamp,
     judge::{self, key::ReplyKeys},
     load,
     metric::METRICS,
     model::{
-        Answer, AskedOf, CaseId, Ending, Exchange, JudgeRequest, Language, MetricKey, Outcome, Record, Reply, Request,
-        Sample, Taken, Transcript, UnitInterval,
+        Answer, AskedOf, CaseId, EmbedRequest, Ending, Exchange, JudgeRequest, Language, MetricKey, Outcome, Record,
+        Reply, Request, Sample, Taken, Transcript, UnitInterval,
         run::{Manifest, Run},
     },
     store::replies::{ReplyStore, StoredReply},
@@ -270,4 +275,69 @@ fn a_judge_that_is_code_has_no_replies() {
     write(folder.path(), "thresholds.yaml", "version: 1\nmetrics: {recall@5: }\n");
     let text = ends(folder.path(), &["replies", "show", "a"], 2);
     assert!(text.contains("the judge of thresholds.yaml is `offline`, which is code"), "{text}");
+}
+
+const EMBEDDER: &str = "version: 1\njudge: {provider: offline}\nembedder: {provider: openai, base_url: \"http://127.0.0.1:1/v1\", model: e5}\nbudget: {requests: 100}\nmetrics: {answer_correctness: {similarity_weight: 0.25}}\n";
+
+/// A project of an embedder, with vectors for `one` and `two`, which case `a` compares, and for a text that no run uses.
+fn embedding_project() -> tempfile::TempDir {
+    let folder = folder();
+    write(folder.path(), "Cargo.toml", "[workspace]\n");
+    write(folder.path(), "thresholds.yaml", EMBEDDER);
+    let policy = load::policy(&folder.path().join("thresholds.yaml"), METRICS).expect("a policy");
+    let embedder = policy.embedder.expect("an embedder");
+    let keys = VectorKeys::of(&embedder).expect("a hosted embedder");
+    for text in ["one", "two", "old"] {
+        let entry = StoredReply {
+            judge: keys.embedder().into(),
+            model: keys.model().into(),
+            request: REQUEST.into(),
+            case: "a".into(),
+            stored: "2026-01-02".into(),
+            ..StoredReply::new(&keys.key(text), to_value(&[1.0, 0.5, 0.25]))
+        };
+        store(folder.path()).put(&entry).expect("stored");
+    }
+    let exchange = Exchange {
+        request: Request::Embed(EmbedRequest::new("one", ["two", "three"])),
+        reply: Reply::Value { value: json!([1.0, 1.0]) },
+        of: AskedOf::Policy,
+    };
+    let mut asked = scored("a");
+    asked.transcript.exchanges.push(exchange);
+    let policy = load::policy(&folder.path().join("thresholds.yaml"), METRICS).expect("a policy");
+    let judge = judge::open(&policy.judge, &|_| None).expect("a judge");
+    let embedder = embed::open(&embedder, &|_| None).expect("an embedder");
+    let stamp = stamp::of_scores(&policy, &*judge, Some(&*embedder));
+    write_run(folder.path(), "run.json", vec![asked], |manifest| manifest.judge = stamp);
+    folder
+}
+
+#[test]
+fn vectors_that_the_run_uses_stay() {
+    let project = embedding_project();
+    let text = passes(project.path(), &["replies", "prune", "--run", "run.json"]);
+    let expected =
+        ".rageval/replies: 1 reply removed, 2 replies stay\n  removed: 1 vector of e5 at http://127.0.0.1:1/v1\n";
+    assert_eq!(text, expected);
+    assert_eq!(left(project.path()), 2);
+}
+
+#[test]
+fn the_vectors_of_a_case_are_shown_by_text_and_without_their_numbers() {
+    let project = embedding_project();
+    let text = passes(project.path(), &["replies", "show", "a", "--run", "run.json"]);
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("file ")).collect();
+    let expected = [
+        "request     embed.similarities",
+        "text        one",
+        "stored      2026-01-02, asked first for a",
+        "vector      3 numbers",
+        "text        two",
+        "stored      2026-01-02, asked first for a",
+        "vector      3 numbers",
+        "text        three",
+        "stored      no",
+    ];
+    assert_eq!(lines, expected);
 }

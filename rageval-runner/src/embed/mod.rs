@@ -3,6 +3,7 @@
 mod openai;
 pub mod scripted;
 pub mod spec;
+pub mod stored;
 
 use std::sync::Arc;
 
@@ -13,12 +14,12 @@ use self::{
 };
 pub use crate::judge::Failed;
 use crate::{
-    judge::tokens_of,
+    judge::{Spent, tokens_of},
     model::{case::Fields, run::JudgeStamp},
     system::BoxFuture,
 };
 
-/// Texts that are sent in one request; the rest follow in further ones. Some servers take no more by default.
+/// Texts that are sent in one request at most; some servers take no more by default.
 pub const BATCH: usize = 32;
 
 /// Who makes the vectors. Similarities of two embedders are never compared.
@@ -32,6 +33,22 @@ pub struct EmbedderStamp {
     pub fingerprint: String,
 }
 
+/// Vectors, and what they took.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Embedded {
+    /// One vector for each text, in their order, or why there are none.
+    pub vectors: Result<Vec<Vec<f32>>, Failed>,
+    /// What asking took.
+    pub spent: Spent,
+}
+
+impl From<Result<Vec<Vec<f32>>, Failed>> for Embedded {
+    /// Vectors that took nothing.
+    fn from(vectors: Result<Vec<Vec<f32>>, Failed>) -> Self {
+        Self { vectors, spent: Spent::default() }
+    }
+}
+
 /// Whatever turns texts into vectors.
 pub trait Embedder: Send + Sync {
     /// Who it is.
@@ -43,11 +60,11 @@ pub trait Embedder: Send + Sync {
         Box::pin(std::future::ready(()))
     }
 
-    /// One vector for each text, in their order.
+    /// One vector for each text, in their order; at most [`BATCH`] texts.
     ///
     /// What comes back has the length of `texts`, and all vectors are of one dimension, finite and not zero; anything else is a failure
     /// that says why.
-    fn embed<'a>(&'a self, texts: &'a [String]) -> BoxFuture<'a, Result<Vec<Vec<f32>>, Failed>>;
+    fn embed<'a>(&'a self, texts: &'a [String]) -> BoxFuture<'a, Embedded>;
 
     /// What changes no outcome and somebody should know, one line each. To be asked once all cases are done.
     fn notices(&self) -> Vec<String> {
@@ -78,9 +95,11 @@ pub fn folded(judge: JudgeStamp, embedder: &EmbedderStamp) -> JudgeStamp {
     JudgeStamp { fingerprint: fields.finish(), ..judge }
 }
 
-/// About how many tokens these texts are: four letters each, or one character of a script without letters.
-pub fn estimated_tokens(texts: &[String]) -> u64 {
-    texts.iter().map(|text| tokens_of(text)).sum()
+/// What one request for these texts may take: known before it is sent, and corrected once its reply says what it used. Tokens: four
+/// letters each, or one character of a script without letters.
+pub fn estimated(texts: &[String]) -> Spent {
+    let tokens = texts.iter().map(|text| tokens_of(text)).sum();
+    Spent { requests: 1, input_tokens: tokens, output_tokens: 0, estimated_tokens: tokens }
 }
 
 /// The cosine of the angle between two vectors, from -1 to 1; exactly 1 for equal ones. Reckoned in double precision.

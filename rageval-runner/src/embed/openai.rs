@@ -11,11 +11,14 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::{BATCH, Embedder, EmbedderStamp, Failed, estimated_tokens, fault_of, spec::HostedEmbeddings};
+use super::{Embedded, Embedder, EmbedderStamp, Failed, estimated, fault_of, spec::HostedEmbeddings};
 use crate::{
-    judge::transport::{
-        Answered, Call, Pace, Refused, Transport,
-        key::{Headers, KeyHeader},
+    judge::{
+        Spent,
+        transport::{
+            Answered, Pace, Refused, Transport,
+            key::{Headers, KeyHeader},
+        },
     },
     model::{Ending, case::Fields},
     system::{BoxFuture, excerpt::excerpt},
@@ -65,28 +68,29 @@ impl OpenaiEmbedder {
         Ok(Self { url, model: hosted.model.clone(), transport, models: Mutex::default() })
     }
 
-    async fn vectors(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, Failed> {
+    async fn vectors(&self, texts: &[String], spent: &mut Spent) -> Result<Vec<Vec<f32>>, Failed> {
         if let Some(missing) = self.transport.missing_key() {
-            return Err(Failed::new(Ending::Provider, missing));
+            return Err(Failed::new(Ending::NoKey, missing));
         }
-        let seed = blake3::hash(texts.join("\n").as_bytes());
-        let mut call = self.transport.call(*seed.as_bytes(), estimated_tokens(texts));
-        let mut vectors: Vec<Vec<f32>> = Vec::with_capacity(texts.len());
-        for batch in texts.chunks(BATCH) {
-            vectors.extend(self.batch(batch, &mut call).await?);
-        }
-        let dimensions: BTreeSet<_> = vectors.iter().map(Vec::len).collect();
-        if dimensions.len() > 1 {
-            return Err(unusable(&format!("its vectors have different dimensions: {dimensions:?}")));
-        }
-        Ok(vectors)
-    }
-
-    async fn batch(&self, texts: &[String], call: &mut Call) -> Result<Vec<Vec<f32>>, Failed> {
         let body = Body { model: &self.model, input: texts, encoding_format: "float" };
         let body = serde_json::to_string(&body)
             .map_err(|error| Failed::new(Ending::Provider, format!("the request can't be written as JSON: {error}")))?;
-        let value = match self.transport.send(&self.url, &body, call).await? {
+        let seed = blake3::hash(texts.join("\n").as_bytes());
+        let tokens = estimated(texts).tokens();
+        let mut call = self.transport.call(*seed.as_bytes(), tokens);
+        let answered = self.transport.send(&self.url, &body, &mut call).await;
+        spent.requests = call.tries();
+        // A try that was cut off may have been read and paid for all the same.
+        spent.estimated_tokens = call.unanswered() * tokens;
+        let told = match &answered {
+            Ok(Answered::Value(value)) => value.pointer("/usage/total_tokens").and_then(Value::as_u64),
+            Ok(Answered::Refused(_)) | Err(_) => Some(0),
+        };
+        if told.is_none() {
+            spent.estimated_tokens += tokens;
+        }
+        spent.input_tokens = told.unwrap_or_default() + spent.estimated_tokens;
+        let value = match answered? {
             Answered::Value(value) => value,
             Answered::Refused(refused) => return Err(refusal(&refused)),
         };
@@ -97,10 +101,13 @@ impl OpenaiEmbedder {
                 models.insert(excerpt(model, 100));
             }
         }
-        if let Some(used) = value.pointer("/usage/total_tokens").and_then(Value::as_u64) {
-            self.transport.pace.used(used.saturating_sub(estimated_tokens(texts)), Instant::now());
+        self.transport.pace.used(told.unwrap_or_default().saturating_sub(tokens), Instant::now());
+        let vectors = read(&value, texts.len()).map_err(|why| unusable(&why))?;
+        let dimensions: BTreeSet<_> = vectors.iter().map(Vec::len).collect();
+        if dimensions.len() > 1 {
+            return Err(unusable(&format!("its vectors have different dimensions: {dimensions:?}")));
         }
-        read(&value, texts.len()).map_err(|why| unusable(&why))
+        Ok(vectors)
     }
 }
 
@@ -113,17 +120,15 @@ impl Embedder for OpenaiEmbedder {
     }
 
     fn admit<'a>(&'a self, texts: &'a [String]) -> BoxFuture<'a, ()> {
-        Box::pin(async move {
-            for batch in texts.chunks(BATCH) {
-                self.transport.admit(estimated_tokens(batch)).await;
-            }
-        })
+        Box::pin(self.transport.admit(estimated(texts).tokens()))
     }
 
-    fn embed<'a>(&'a self, texts: &'a [String]) -> BoxFuture<'a, Result<Vec<Vec<f32>>, Failed>> {
+    fn embed<'a>(&'a self, texts: &'a [String]) -> BoxFuture<'a, Embedded> {
         Box::pin(async move {
-            let vectors = self.vectors(texts).await;
-            vectors.map_err(|failed| Failed::new(failed.ending, self.transport.hide(&failed.why)))
+            let mut spent = Spent::default();
+            let vectors = self.vectors(texts, &mut spent).await;
+            let vectors = vectors.map_err(|failed| Failed::new(failed.ending, self.transport.hide(&failed.why)));
+            Embedded { vectors, spent }
         })
     }
 

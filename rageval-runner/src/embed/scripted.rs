@@ -7,7 +7,7 @@ use std::{
 
 use serde::Deserialize;
 
-use super::{Embedder, EmbedderStamp, Failed, fault_of};
+use super::{Embedded, Embedder, EmbedderStamp, Failed, fault_of};
 use crate::{
     judge::reply::strict,
     metric::asking::shortened,
@@ -113,12 +113,12 @@ impl Embedder for Scripted {
         EmbedderStamp { provider: "scripted".to_owned(), model: digest.clone(), fingerprint: digest }
     }
 
-    fn embed<'a>(&'a self, texts: &'a [String]) -> BoxFuture<'a, Result<Vec<Vec<f32>>, Failed>> {
+    fn embed<'a>(&'a self, texts: &'a [String]) -> BoxFuture<'a, Embedded> {
         let vectors = texts.iter().map(|text| {
             let missing = || Failed::new(Ending::Missing, format!("the script has no vector for: {}", shortened(text)));
             self.vector(text).map(<[f32]>::to_vec).ok_or_else(missing)
         });
-        Box::pin(std::future::ready(vectors.collect()))
+        Box::pin(std::future::ready(vectors.collect::<Result<Vec<_>, _>>().into()))
     }
 }
 

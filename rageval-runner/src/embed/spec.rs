@@ -3,8 +3,8 @@
 use std::{path::PathBuf, time::Duration};
 
 use crate::{
-    judge::spec::{DEFAULT_MAX_IN_FLIGHT, DEFAULT_TIMEOUT, Minute},
-    model::Place,
+    judge::spec::{DEFAULT_MAX_IN_FLIGHT, DEFAULT_TIMEOUT, Minute, ReplyMode},
+    model::{Place, Price},
 };
 
 /// The embedder, as the policy describes it.
@@ -18,6 +18,12 @@ pub struct EmbedderSpec {
     pub timeout: Duration,
     /// Requests asked at once; at least 1.
     pub max_in_flight: usize,
+    /// How stored vectors are used; of no effect on vectors from a file.
+    pub mode: ReplyMode,
+    /// The folder of stored vectors, absolute; `None`: the usual one of stored replies.
+    pub replies: Option<PathBuf>,
+    /// What it costs; `None` where the policy does not say.
+    pub price: Option<Price>,
     /// Where the `embedder` key stands.
     pub place: Place,
 }
@@ -30,7 +36,18 @@ impl EmbedderSpec {
             name: None,
             timeout: DEFAULT_TIMEOUT,
             max_in_flight: DEFAULT_MAX_IN_FLIGHT,
+            mode: ReplyMode::Cached,
+            replies: None,
+            price: None,
             place: Place::default(),
+        }
+    }
+
+    /// Whether asking it may cost money: it is a model behind an address.
+    pub fn is_hosted(&self) -> bool {
+        match &self.provider {
+            EmbedderProvider::Openai(_) => true,
+            EmbedderProvider::Scripted { .. } => false,
         }
     }
 

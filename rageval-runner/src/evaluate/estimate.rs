@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub use samples::{Samples, Source};
 
-use super::{MAX_ROUNDS, judging::Replies, params_for};
+use super::{MAX_ROUNDS, judging::Replies, params_for, similarity::Vectors};
 use crate::{
     contain::contained,
     embed,
@@ -58,6 +58,11 @@ impl Asked {
     pub fn tokens(&self) -> u64 {
         self.input_tokens + self.output_tokens
     }
+
+    /// US dollars at this price, about.
+    pub fn usd(&self, price: Price) -> f64 {
+        price.usd(self.input_tokens, self.output_tokens)
+    }
 }
 
 impl std::ops::AddAssign for Asked {
@@ -73,30 +78,45 @@ impl std::ops::AddAssign for Asked {
 impl Estimate {
     /// All requests together.
     pub fn total(&self) -> Asked {
+        let mut total = self.of_judge();
+        total += self.of_embedder();
+        total
+    }
+
+    /// What the embedder is asked.
+    pub fn of_embedder(&self) -> Asked {
+        self.requests.get(EmbedRequest::NAME).copied().unwrap_or_default()
+    }
+
+    /// What the judge is asked.
+    pub fn of_judge(&self) -> Asked {
         let mut total = Asked::default();
-        for asked in self.requests.values() {
+        for (_, asked) in self.requests.iter().filter(|(name, _)| *name != EmbedRequest::NAME) {
             total += *asked;
         }
         total
     }
-
-    /// US dollars, about.
-    pub fn usd(&self, price: Price) -> f64 {
-        let total = self.total();
-        price.usd(total.input_tokens, total.output_tokens)
-    }
 }
 
-/// Counts what a run over the set would ask under these rules with these prompts; `replies` are the stored ones, `None` for a judge that is code.
+/// What is stored of the models that a run would ask.
+#[derive(Clone, Copy, Default)]
+pub struct Stored<'a> {
+    /// The judge's replies; `None` for a judge that is code.
+    pub replies: Option<&'a Replies>,
+    /// The embedder's vectors; `None` where there is no embedder, or its vectors stand in a file: then nothing is counted for it.
+    pub vectors: Option<&'a Vectors>,
+}
+
+/// Counts what a run over the set would ask under these rules with these prompts.
 pub fn estimate(
     set: &GoldenSet,
     rules: &Rules,
     prompts: &Prompts,
     metrics: &[&dyn Metric],
     samples: &Samples,
-    replies: Option<&Replies>,
+    stored: Stored<'_>,
 ) -> Estimate {
-    let mut counting = Counting { replies, prompts, counted: BTreeSet::new(), estimate: Estimate::default() };
+    let mut counting = Counting { stored, prompts, counted: BTreeSet::new(), estimate: Estimate::default() };
     for case in &set.cases {
         let (source, sample, earlier) = samples.of(case);
         *counting.estimate.cases.entry(source).or_default() += 1;
@@ -117,9 +137,9 @@ struct Pending<'a> {
 }
 
 struct Counting<'a> {
-    replies: Option<&'a Replies>,
+    stored: Stored<'a>,
     prompts: &'a Prompts,
-    /// Equal requests of two cases are asked once.
+    /// Equal requests of two cases are asked once, and equal texts.
     counted: BTreeSet<ReplyKey>,
     estimate: Estimate,
 }
@@ -187,7 +207,7 @@ impl Counting<'_> {
             // Nothing is sent without a prompt.
             Err(error) => return Reply::Failed { ending: Ending::Unsupported, why: error.to_string() },
         };
-        let (stored, is_counted) = match self.replies.and_then(|replies| replies.look_up(request)) {
+        let (stored, is_counted) = match self.stored.replies.and_then(|replies| replies.look_up(request)) {
             Some((key, stored)) => (stored, !self.counted.insert(key)),
             None => (None, false),
         };
@@ -220,14 +240,34 @@ impl Counting<'_> {
         }
     }
 
-    /// Counts what one question to the embedder takes; the texts stand in for like ones.
+    /// Counts what one question to the embedder takes, less the texts whose vectors are stored; the texts stand in for like ones.
     fn embedder(&mut self, request: &EmbedRequest) -> Reply {
-        let asked = self.estimate.requests.entry(EmbedRequest::NAME.to_owned()).or_default();
-        for batch in request.texts().chunks(embed::BATCH) {
-            asked.requests += 1;
-            asked.input_tokens += embed::estimated_tokens(batch);
+        let stand_in = Reply::Value { value: vec![1.0; request.others.len()].into() };
+        let Some(vectors) = self.stored.vectors else { return stand_in };
+        let mut to_ask = Vec::new();
+        let mut refused = None;
+        let mut new = 0_usize;
+        for text in request.texts() {
+            let (key, found) = vectors.look_up(&text);
+            let is_new = self.counted.insert(key);
+            new += usize::from(is_new);
+            match found {
+                Some(Ok(_)) => {}
+                Some(Err(failed)) => refused = Some(failed),
+                None if is_new => to_ask.push(text),
+                None => {}
+            }
         }
-        Reply::Value { value: vec![1.0; request.others.len()].into() }
+        let requests = |texts: usize| texts.div_ceil(embed::BATCH) as u64;
+        let asked = self.estimate.requests.entry(EmbedRequest::NAME.to_owned()).or_default();
+        asked.requests += requests(new);
+        if let Some(failed) = refused {
+            asked.missing += requests(new);
+            return failed.into();
+        }
+        asked.stored += requests(new) - requests(to_ask.len());
+        asked.input_tokens += embed::estimated(&to_ask).tokens();
+        stand_in
     }
 }
 

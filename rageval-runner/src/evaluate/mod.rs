@@ -5,6 +5,8 @@
 
 pub mod estimate;
 mod judging;
+mod kept;
+mod limits;
 mod similarity;
 pub mod stamp;
 pub mod steps;
@@ -31,7 +33,7 @@ use crate::{
     text,
 };
 
-pub use similarity::Embedding;
+pub use similarity::{Embedding, Vectors};
 
 /// Rounds of asking after which a metric is taken to be unable to finish.
 const MAX_ROUNDS: usize = 16;
@@ -222,7 +224,7 @@ impl Evaluation {
             (AskedOf::Policy, Request::Judge(request)) => self.judging.ask(&case.id, request).await,
             (AskedOf::Offline, Request::Judge(request)) => offline::reply(request),
             (AskedOf::Policy | AskedOf::Offline, Request::Embed(request)) => {
-                similarity::similarities(self.embedding.as_ref(), request).await
+                similarity::similarities(self.embedding.as_ref(), &case.id, request).await
             }
         }
     }

@@ -1,17 +1,32 @@
-//! Answers what metrics ask of the embedder: vectors are fetched within its limits, similarities reckoned here.
+//! Answers what metrics ask of the embedder: vectors come from the stored ones or within its limits, similarities are reckoned here.
 
-use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
-
-use futures_util::FutureExt as _;
-
-use crate::{
-    contain,
-    embed::{BATCH, Embedder, Failed, cosine, estimated_tokens},
-    model::{EmbedRequest, Ending, Reply},
-    store::{minute::MinuteLimit, slots::Limit},
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    sync::Arc,
+    time::Duration,
 };
 
-/// The embedder with its limits.
+use super::{
+    kept::{Kept, Looked, Turn, What},
+    limits::Limits,
+};
+use crate::{
+    embed::{
+        BATCH, Embedder, Failed, cosine, estimated,
+        stored::{self, VectorKeys},
+    },
+    judge::{key::ReplyKey, spec::ReplyMode},
+    model::{CaseId, EmbedRequest, Ending, Reply},
+    store::{
+        ledger::Account,
+        minute::MinuteLimit,
+        replies::{ReplyStore, StoredReply},
+        slots::Limit,
+    },
+};
+
+/// The embedder with everything that stands between a text and its vector.
 pub struct Embedding {
     /// The embedder.
     pub embedder: Arc<dyn Embedder>,
@@ -21,142 +36,179 @@ pub struct Embedding {
     pub limit: Limit,
     /// What it may be asked in a minute over all processes of the run; `None` where nothing limits it or this process is alone.
     pub minute: Option<MinuteLimit>,
+    /// Where its requests are counted against the budget of the run; `None` for vectors from a file.
+    pub account: Option<Account>,
+    /// Vectors that are kept; `None` for vectors from a file.
+    pub vectors: Option<Vectors>,
+}
+
+/// The stored vectors of an embedder, and how they are used.
+pub struct Vectors {
+    kept: Kept,
+    keys: VectorKeys,
 }
 
 /// The similarity of a text to each of others, as a list of numbers from -1 to 1. `None` is a policy without an embedder.
-pub(super) async fn similarities(embedding: Option<&Embedding>, request: &EmbedRequest) -> Reply {
+pub(super) async fn similarities(embedding: Option<&Embedding>, case: &CaseId, request: &EmbedRequest) -> Reply {
     let Some(embedding) = embedding else {
         let why = "no `embedder` in thresholds.yaml".to_owned();
         return Reply::Failed { ending: Ending::Unsupported, why };
     };
-    let texts = request.texts();
-    match embedding.vectors(&texts).await.and_then(|vectors| compared(request, &texts, &vectors)) {
+    let vectors = embedding.vectors_of(case, &request.texts()).await;
+    match vectors.and_then(|vectors| compared(request, &vectors)) {
         Ok(similarities) => Reply::Value { value: similarities.into() },
         Err(failed) => failed.into(),
     }
 }
 
 impl Embedding {
-    async fn vectors(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, Failed> {
-        let fault = |why: String| Failed::new(Ending::Provider, why);
-        let _permit = self.limit.acquire().await.map_err(|error| fault(error.to_string()))?;
-        // The limits a minute are waited for before the request's own time begins.
-        if let Some(minute) = &self.minute {
-            for batch in texts.chunks(BATCH) {
-                let admitted = minute.admit(estimated_tokens(batch)).await;
-                admitted.map_err(|error| fault(format!("the limits a minute cannot be kept: {error}")))?;
+    /// What the run should say of the embedder, one line each.
+    pub fn notices(&self) -> Vec<String> {
+        let mut notices = self.embedder.notices();
+        if let Some(vectors) = &self.vectors {
+            notices.extend(vectors.kept.notices());
+        }
+        notices
+    }
+
+    /// The vectors of these different texts, by text.
+    async fn vectors_of(&self, case: &CaseId, texts: &[String]) -> Result<BTreeMap<String, Vec<f32>>, Failed> {
+        let (mut known, mut missing) = match &self.vectors {
+            Some(vectors) => vectors.find(texts).await?,
+            None => (BTreeMap::new(), texts.iter().map(|text| Missing { text: text.clone(), turn: None }).collect()),
+        };
+        while !missing.is_empty() {
+            let mut batch: Vec<Missing<'_>> = missing.drain(..missing.len().min(BATCH)).collect();
+            let texts: Vec<String> = batch.iter().map(|one| one.text.clone()).collect();
+            match self.ask(&texts).await {
+                Ok(vectors) => {
+                    for (one, vector) in batch.iter_mut().zip(&vectors) {
+                        one.keep(self.vectors.as_ref(), case, vector).await;
+                    }
+                    known.extend(texts.into_iter().zip(vectors));
+                }
+                Err(failed) => {
+                    batch.iter().filter_map(|one| one.turn.as_ref()).for_each(|turn| turn.keep_nothing(failed.ending));
+                    return Err(failed);
+                }
             }
         }
-        self.embedder.admit(texts).await;
-        let call = AssertUnwindSafe(self.embedder.embed(texts)).catch_unwind();
-        match tokio::time::timeout(self.timeout, call).await {
-            Err(_) => {
-                let why = format!("no reply within {} s", self.timeout.as_secs_f64());
-                Err(Failed::new(Ending::TimeOut, why))
-            }
-            Ok(Err(panic)) => Err(fault(format!("the embedder panicked: {}", contain::said(panic.as_ref())))),
-            Ok(Ok(vectors)) => vectors,
+        let dimensions: BTreeSet<_> = known.values().map(Vec::len).collect();
+        if dimensions.len() > 1 {
+            let why = format!(
+                "vectors of different dimensions: {dimensions:?}; if another model has the name now, `embedder.mode: live` asks for all anew"
+            );
+            return Err(Failed::new(Ending::Provider, why));
         }
+        Ok(known)
+    }
+
+    /// One request, within the embedder's limits and the run's budget.
+    async fn ask(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, Failed> {
+        let limits = Limits {
+            whom: "embedder",
+            timeout: self.timeout,
+            limit: &self.limit,
+            minute: self.minute.as_ref(),
+            account: self.account.as_ref(),
+        };
+        let asked = async {
+            let embedded = self.embedder.embed(texts).await;
+            (embedded.vectors, embedded.spent)
+        };
+        let vectors = limits.call(estimated(texts), self.embedder.admit(texts), asked).await??;
+        if texts.len() != vectors.len() {
+            let why = format!("{} vectors came back for {} texts", vectors.len(), texts.len());
+            return Err(Failed::new(Ending::Provider, why));
+        }
+        Ok(vectors)
+    }
+}
+
+/// A text that is to be asked for, and the right to.
+struct Missing<'k> {
+    text: String,
+    turn: Option<Turn<'k>>,
+}
+
+impl Missing<'_> {
+    async fn keep(&mut self, vectors: Option<&Vectors>, case: &CaseId, vector: &[f32]) {
+        let Some((vectors, turn)) = vectors.zip(self.turn.as_mut()) else { return };
+        let entry = StoredReply {
+            judge: vectors.keys.embedder().to_owned(),
+            model: vectors.keys.model().to_owned(),
+            request: stored::REQUEST.to_owned(),
+            case: case.to_string(),
+            ..StoredReply::new(&vectors.keys.key(&self.text), stored::to_value(vector))
+        };
+        turn.keep(entry).await;
+    }
+}
+
+impl Vectors {
+    /// Stored vectors of the embedder that makes these keys.
+    pub fn new(store: ReplyStore, keys: VectorKeys, mode: ReplyMode) -> Self {
+        Self { kept: Kept::new(What::Vectors, store, mode), keys }
+    }
+
+    /// Shares what is being asked with the other processes of the run, through lock files in this folder of the run.
+    #[must_use]
+    pub fn shared(mut self, claims: Option<PathBuf>) -> Self {
+        self.kept.share(claims);
+        self
+    }
+
+    /// The key of a text, and the vector that a run would have without asking, or why it would have none; `None`: it would ask.
+    pub(super) fn look_up(&self, text: &str) -> (ReplyKey, Option<Result<Vec<f32>, Failed>>) {
+        let key = self.keys.key(text);
+        let vector = self.look(&key);
+        (key, vector)
+    }
+
+    fn look(&self, key: &ReplyKey) -> Option<Result<Vec<f32>, Failed>> {
+        match self.kept.look(key, |value| stored::from_value(&value)) {
+            Looked::Found(vector) => Some(Ok(vector)),
+            Looked::ToAsk => None,
+            Looked::Failed(failed) => Some(Err(failed)),
+            Looked::Absent => self.kept.refused().map(Err),
+        }
+    }
+
+    /// The vectors that are stored by text, and the texts that are to be asked for, in their order.
+    ///
+    /// # Errors
+    /// Why one of them is not stored and may not be asked for.
+    async fn find(&self, texts: &[String]) -> Result<(BTreeMap<String, Vec<f32>>, Vec<Missing<'_>>), Failed> {
+        let mut known = BTreeMap::new();
+        let mut missing = Vec::new();
+        let by_key: BTreeMap<ReplyKey, (usize, &String)> =
+            texts.iter().enumerate().map(|(at, text)| (self.keys.key(text), (at, text))).collect();
+        // In the order of the keys, everywhere: whoever holds one waits only for later ones, so that no two wait for each other.
+        for (key, (at, text)) in by_key {
+            let mut turn = self.kept.turn(&key).await;
+            let mut found = self.look(&key);
+            if found.is_none() && turn.claim().await {
+                found = self.look(&key);
+            }
+            match found {
+                Some(vector) => {
+                    known.insert(text.clone(), vector?);
+                }
+                None => missing.push((at, Missing { text: text.clone(), turn: Some(turn) })),
+            }
+        }
+        missing.sort_by_key(|(at, _)| *at);
+        Ok((known, missing.into_iter().map(|(_, one)| one).collect()))
     }
 }
 
 /// The cosine of the first text's vector with that of each of the others.
-fn compared(request: &EmbedRequest, texts: &[String], vectors: &[Vec<f32>]) -> Result<Vec<f64>, Failed> {
+fn compared(request: &EmbedRequest, vectors: &BTreeMap<String, Vec<f32>>) -> Result<Vec<f64>, Failed> {
     let fault = |why: String| Failed::new(Ending::Provider, why);
-    if texts.len() != vectors.len() {
-        return Err(fault(format!("{} vectors came back for {} texts", vectors.len(), texts.len())));
-    }
-    let vector = |text: &String| {
-        let found = texts.iter().zip(vectors).find(|(known, _)| *known == text);
-        found.map(|(_, vector)| vector).ok_or_else(|| fault("a text without a vector".to_owned()))
-    };
+    let vector = |text: &String| vectors.get(text).ok_or_else(|| fault("a text without a vector".to_owned()));
     let own = vector(&request.text)?;
     request.others.iter().map(|other| cosine(own, vector(other)?).map_err(fault)).collect()
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-    use crate::{
-        embed::{EmbedderStamp, scripted::Scripted},
-        system::BoxFuture,
-    };
-
-    const SCRIPT: &str = r#"{"text": "q", "vector": [3, 4]}
-{"text": "a", "vector": [4, 3]}
-{"text": "b", "vector": [-6, -8]}"#;
-
-    /// An embedder that misbehaves.
-    enum Bad {
-        Hangs,
-        Panics,
-        Short,
-    }
-
-    impl Embedder for Bad {
-        fn stamp(&self) -> EmbedderStamp {
-            EmbedderStamp { provider: String::new(), model: String::new(), fingerprint: String::new() }
-        }
-
-        fn embed<'a>(&'a self, _texts: &'a [String]) -> BoxFuture<'a, Result<Vec<Vec<f32>>, Failed>> {
-            Box::pin(async move {
-                match self {
-                    Self::Hangs => std::future::pending().await,
-                    Self::Panics => panic!("out of luck"),
-                    Self::Short => Ok(vec![vec![1.0]]),
-                }
-            })
-        }
-    }
-
-    fn asked(embedder: Option<Arc<dyn Embedder>>, others: &[&str]) -> Reply {
-        let embedding = embedder.map(|embedder| Embedding {
-            embedder,
-            timeout: Duration::from_millis(50),
-            limit: Limit::in_process(1),
-            minute: None,
-        });
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
-        runtime.block_on(similarities(embedding.as_ref(), &EmbedRequest::new("q", others.iter().copied())))
-    }
-
-    fn scripted() -> Option<Arc<dyn Embedder>> {
-        Some(Arc::new(Scripted::from_text(SCRIPT).expect("a script")))
-    }
-
-    fn failed(ending: Ending, why: &str) -> Reply {
-        Reply::Failed { ending, why: why.to_owned() }
-    }
-
-    #[test]
-    fn similarities_come_in_the_order_of_the_others() {
-        let reply = asked(scripted(), &["b", "a", "q", "a"]);
-        assert_eq!(reply, Reply::Value { value: json!([-1.0, 0.96, 1.0, 0.96]) });
-    }
-
-    #[test]
-    fn equal_texts_are_sent_once() {
-        assert_eq!(EmbedRequest::new("q", ["a", "q", "a", "b"]).texts(), ["q", "a", "b"]);
-    }
-
-    #[test]
-    fn without_an_embedder_it_is_said_what_is_missing() {
-        assert_eq!(asked(None, &["a"]), failed(Ending::Unsupported, "no `embedder` in thresholds.yaml"));
-    }
-
-    #[test]
-    fn a_text_without_a_vector_is_no_similarity() {
-        assert_eq!(asked(scripted(), &["c"]), failed(Ending::Missing, "the script has no vector for: c"));
-    }
-
-    #[test]
-    fn an_embedder_that_misbehaves_costs_its_own_request() {
-        let of = |bad: Bad| asked(Some(Arc::new(bad)), &["a"]);
-        assert_eq!(of(Bad::Hangs), failed(Ending::TimeOut, "no reply within 0.05 s"));
-        let _quiet = contain::quietly();
-        assert_eq!(of(Bad::Panics), failed(Ending::Provider, "the embedder panicked: out of luck"));
-        assert_eq!(of(Bad::Short), failed(Ending::Provider, "1 vectors came back for 2 texts"));
-    }
-}
+mod tests;

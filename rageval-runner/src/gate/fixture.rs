@@ -137,6 +137,7 @@ impl World {
             let accepted = BaselineCase {
                 digest: case.digest(),
                 response: "That about it.".to_owned(),
+                refused: None,
                 retrieved: Vec::new(),
                 context_digests: Vec::new(),
                 outcomes: [(metric.clone(), scored(*score))].into(),

@@ -1,5 +1,6 @@
 //! Golden cases as tests: the trials, what they wait for, and how the process ends.
 
+mod assembly;
 mod context;
 mod exit_guard;
 mod flags;

@@ -9,8 +9,9 @@ use futures_util::StreamExt as _;
 use tokio::runtime::Runtime;
 
 use super::{
+    assembly,
     context::Context,
-    setup::{self, Files, Problem, Reach, Scope},
+    setup::{Files, Problem, Reach, Scope},
     snapshots::Snapshots,
 };
 use crate::{
@@ -84,17 +85,7 @@ pub(super) enum Shared {
 impl Session {
     /// The system and the judge, opened on the first call.
     pub(super) fn evaluation(&self) -> Result<Arc<Evaluation>, Problem> {
-        let open = || {
-            let system = setup::open_system(&self.files, self.function.clone())?;
-            let shared = matches!(self.records, Shared::Folder(_)).then_some(&self.folder);
-            let judge = Arc::clone(&self.judge);
-            let mode = setup::reply_mode(&self.context, &self.files.policy)?;
-            let embedder = self.embedder.clone();
-            let baseline = setup::baseline_answers(&self.files, &self.metrics, self.baseline.as_ref())?;
-            let metrics = self.metrics.clone();
-            Ok(Arc::new(setup::evaluation(&self.files, system, judge, embedder, metrics, mode, baseline, shared)))
-        };
-        self.evaluation.get_or_init(open).clone()
+        self.evaluation.get_or_init(|| assembly::evaluation(self).map(Arc::new)).clone()
     }
 
     /// Every broken part of the set-up, the system's opening included when it has been tried.

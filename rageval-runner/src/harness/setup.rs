@@ -8,22 +8,13 @@ use std::{
 use super::{context::Context, flags::Flags, suite::Location};
 use crate::{
     embed::{self, Embedder},
-    evaluate::{Embedding, Evaluation, Judging, Replies},
-    judge::{
-        self, Judge,
-        key::ReplyKeys,
-        spec::{Minute, ReplyMode},
-    },
-    load::{self, Diagnostics, Policy},
+    judge::{self, Judge, spec::ReplyMode},
+    load::{self, Diagnostics, Policy, ReplyModes},
     metric::Metric,
     model::{GoldenSet, MetricKey, run::Baseline},
     store::{
         self,
         baseline::{Answers, read_texts},
-        ledger::{Account, Ledger},
-        replies::ReplyStore,
-        runs::RunFolder,
-        slots::Limit,
     },
     system::{self, RagSystem, spec::SystemKind},
 };
@@ -148,22 +139,18 @@ pub(super) fn open_gates(context: &Context, root: &Path) -> Vec<Problem> {
     ))]
 }
 
-/// How stored replies are used: as the policy says, unless `RAGEVAL_JUDGE_MODE` does.
-pub(super) fn reply_mode(context: &Context, policy: &Policy) -> Result<ReplyMode, Problem> {
-    let Some(word) = context.judge_mode.as_deref() else { return Ok(policy.judge.mode) };
-    let mode = ReplyMode::ALL.into_iter().find(|mode| mode.as_str() == word).ok_or_else(|| {
-        let modes = ReplyMode::ALL.map(|mode| format!("`{}`", mode.as_str())).join(", ");
-        Problem::everything(format!("RAGEVAL_JUDGE_MODE says `{word}`; it is one of {modes}, or unset"))
-    })?;
+/// How stored replies and stored vectors are used: as the policy says, unless `RAGEVAL_JUDGE_MODE` does, which holds for both.
+pub(super) fn reply_modes(context: &Context, policy: &Policy) -> Result<ReplyModes, Problem> {
+    let Some(word) = context.judge_mode.as_deref() else { return Ok(policy.reply_modes(None)) };
+    let mode = ReplyMode::of_variable(word).map_err(Problem::everything)?;
     // A policy that only replays needs no budget; one that is asked to ask after all does.
-    if mode != ReplyMode::Replay && policy.judge.is_hosted() && policy.budget.is_none() {
+    if let Some((whom, place)) = policy.unbudgeted(policy.reply_modes(Some(mode))) {
         return Err(Problem::everything(format!(
-            "{}: RAGEVAL_JUDGE_MODE={word} asks a judge that may cost money, and no `budget` says how much one run may spend\n\
+            "{place}: RAGEVAL_JUDGE_MODE={word} asks {whom} that may cost money, and no `budget` says how much one run may spend\n\
              add one line to thresholds.yaml, as in `budget: {{requests: 1000, minutes: 10}}`",
-            policy.judge.place
         )));
     }
-    Ok(mode)
+    Ok(policy.reply_modes(Some(mode)))
 }
 
 /// A shard that is declared in another form than `k/n`: gates would be deferred by a slip of the hand.
@@ -257,60 +244,5 @@ pub(super) fn open_system(files: &Files, function: Option<Arc<dyn RagSystem>>) -
                 .map(Arc::from)
                 .map_err(|error| Problem::everything(error.to_string()))
         }
-    }
-}
-
-/// All that evaluates cases, with limits that hold within this process or over all processes of the run.
-pub(super) fn evaluation(
-    files: &Files,
-    system: Arc<dyn RagSystem>,
-    judge: Arc<dyn Judge>,
-    embedder: Option<Arc<dyn Embedder>>,
-    metrics: Vec<&'static dyn Metric>,
-    mode: ReplyMode,
-    baseline: Answers,
-    shared: Option<&RunFolder>,
-) -> Evaluation {
-    let policy = &files.policy;
-    let ledger = match shared {
-        Some(folder) => folder.ledger(policy.budget.as_ref()),
-        None => Ledger::in_process(policy.budget.as_ref()),
-    };
-    let keys = ReplyKeys::of(&policy.judge);
-    let limit = |what: &str, places: usize| match shared {
-        Some(folder) => folder.limit(what, places),
-        None => Limit::in_process(places),
-    };
-    Evaluation {
-        system,
-        judging: Judging {
-            judge,
-            timeout: policy.judge.timeout,
-            limit: limit("judge", policy.judge.max_in_flight),
-            minute: shared.and_then(|folder| {
-                let Minute { requests, tokens } = policy.judge.minute();
-                folder.minute("judge", requests, tokens)
-            }),
-            account: keys.as_ref().map(|_| Account { ledger: ledger.clone(), price: policy.judge.price }),
-            replies: keys.map(|keys| {
-                let store = ReplyStore::new(&policy.root, policy.judge.replies.as_deref());
-                Replies::new(store, keys, mode).shared(shared.map(|folder| folder.claims("judge")))
-            }),
-        },
-        ledger,
-        metrics,
-        rules: policy.rules.clone(),
-        baseline,
-        system_timeout: policy.system.timeout,
-        system_limit: limit("system", policy.system.max_in_flight),
-        embedding: embedder.zip(policy.embedder.as_ref()).map(|(embedder, spec)| Embedding {
-            embedder,
-            timeout: spec.timeout,
-            limit: limit("embedder", spec.max_in_flight),
-            minute: shared.and_then(|folder| {
-                let Minute { requests, tokens } = spec.minute();
-                folder.minute("embedder", requests, tokens)
-            }),
-        }),
     }
 }

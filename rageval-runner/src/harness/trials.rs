@@ -128,7 +128,7 @@ fn session(
     if !flags.libtest.list {
         problems.extend(setup::open_gates(&context, root));
         problems.extend(setup::shard(&context));
-        problems.extend(setup::reply_mode(&context, &files.policy).err());
+        problems.extend(setup::reply_modes(&context, &files.policy).err());
         match setup::baseline(&files.policy) {
             Ok(read) => baseline = read,
             Err(problem) => problems.push(problem),

@@ -266,7 +266,7 @@ fn notices(session: &Session) -> Vec<String> {
         notices.extend(evaluation.system.notices(&session.files.set));
         notices.extend(evaluation.judging.notices());
         if let Some(embedding) = &evaluation.embedding {
-            notices.extend(embedding.embedder.notices());
+            notices.extend(embedding.notices());
         }
     }
     notices

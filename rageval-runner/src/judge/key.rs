@@ -1,4 +1,4 @@
-//! What a judge's reply is stored under.
+//! What a model's reply is stored under, and the keys of a judge's.
 
 use std::{fmt, sync::Arc};
 
@@ -20,6 +20,16 @@ impl ReplyKey {
     pub fn parse(text: &str) -> Option<Self> {
         let is_key = text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         is_key.then(|| Self(text.to_owned()))
+    }
+
+    /// The key of what is decided by these named values.
+    pub(crate) fn of<'v>(pairs: impl IntoIterator<Item = (&'v str, &'v str)>) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        for (name, value) in pairs {
+            // With its length before it, no value can look like another pair.
+            hasher.update(format!("{name}={}:{value}\n", value.len()).as_bytes());
+        }
+        Self(hasher.finalize().to_hex().to_string())
     }
 
     /// The hex digits.
@@ -77,25 +87,22 @@ impl ReplyKeys {
     /// The request has no prompt.
     pub fn key(&self, request: &JudgeRequest) -> Result<ReplyKey, PromptError> {
         let prompt = self.prompts.render(request)?;
-        let mut hasher = blake3::Hasher::new();
-        let mut add = |name: &str, value: &str| {
-            // With its length before it, no value can look like another pair.
-            hasher.update(format!("{name}={}:{value}\n", value.len()).as_bytes());
-        };
-        add("form", FORM);
-        add("judge", &self.judge);
-        add("model", &self.model);
-        add("system", &prompt.system);
-        add("user", &prompt.user);
-        add("schema_name", &prompt.schema_name);
-        add("schema", &prompt.schema_text);
-        add("sample", &request.sample.to_string());
-        add("retry", &request.retry.to_string());
-        add("logprobs", &request.logprobs.to_string());
-        for (name, value) in &self.parameters {
-            add(name, value);
-        }
-        Ok(ReplyKey(hasher.finalize().to_hex().to_string()))
+        let (sample, retry, logprobs) =
+            (request.sample.to_string(), request.retry.to_string(), request.logprobs.to_string());
+        let pairs = [
+            ("form", FORM),
+            ("judge", &self.judge),
+            ("model", &self.model),
+            ("system", &prompt.system),
+            ("user", &prompt.user),
+            ("schema_name", &prompt.schema_name),
+            ("schema", &prompt.schema_text),
+            ("sample", &sample),
+            ("retry", &retry),
+            ("logprobs", &logprobs),
+        ];
+        let parameters = self.parameters.iter().map(|(name, value)| (*name, value.as_str()));
+        Ok(ReplyKey::of(pairs.into_iter().chain(parameters)))
     }
 }
 

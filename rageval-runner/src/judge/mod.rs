@@ -139,14 +139,9 @@ pub fn open(spec: &JudgeSpec, env: &dyn Fn(&str) -> Option<String>) -> Result<Ar
 
 /// Digest over everything that decides what a judge says: provider, model, configured parameters, prompts. 64 hex digits.
 fn fingerprint(provider: &str, model: &str, prompts: &Prompts, parameters: &[(&str, &str)]) -> String {
-    let mut hasher = blake3::Hasher::new();
     let prompts = prompts.digest();
     let pairs = [("provider", provider), ("model", model), ("prompts", prompts.as_str())];
-    for (name, value) in pairs.iter().chain(parameters) {
-        // With its length before it, no value can look like another pair.
-        hasher.update(format!("{name}={}:{value}\n", value.len()).as_bytes());
-    }
-    hasher.finalize().to_hex().to_string()
+    key::ReplyKey::of(pairs.into_iter().chain(parameters.iter().copied())).to_string()
 }
 
 /// About how many tokens a request and its reply are.

@@ -115,6 +115,17 @@ impl ReplyMode {
     /// Every mode.
     pub const ALL: [Self; 3] = [Self::Live, Self::Cached, Self::Replay];
 
+    /// The mode that `RAGEVAL_JUDGE_MODE` says.
+    ///
+    /// # Errors
+    /// It says none; the line names those that there are.
+    pub fn of_variable(word: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|mode| mode.as_str() == word).ok_or_else(|| {
+            let modes = Self::ALL.map(|mode| format!("`{}`", mode.as_str())).join(", ");
+            format!("RAGEVAL_JUDGE_MODE says `{word}`; it is one of {modes}, or unset")
+        })
+    }
+
     /// The word after `mode:` and in `RAGEVAL_JUDGE_MODE`.
     pub fn as_str(self) -> &'static str {
         match self {

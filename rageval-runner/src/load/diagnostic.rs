@@ -144,7 +144,11 @@ fn window(source: &Source, span: &Span) -> (String, Span) {
             marked = Some(shown.len());
         }
         // What a terminal would obey or hide is shown as a blank, so that carets stand where they should.
-        shown.push(if c.is_control() || is_invisible(c) { ' ' } else { c });
+        shown.push(match c {
+            _ if source.is_secret(line_start + at) => '*',
+            c if c.is_control() || is_invisible(c) => ' ',
+            c => c,
+        });
         if at < end {
             marked_end = shown.len();
         }
@@ -278,7 +282,7 @@ pub(crate) fn did_you_mean<'n>(word: &str, known: impl IntoIterator<Item = &'n s
         .into_iter()
         .map(|name| (strsim::damerau_levenshtein(&wanted, &plain(name)), name))
         .filter(|(distance, _)| *distance <= allowed && !wanted.is_empty())
-        .min_by_key(|(distance, name)| (*distance, name.len(), *name))
+        .min_by_key(|(distance, name)| (*distance, name.len().abs_diff(word.len()), *name))
         .map(|(_, name)| format!("did you mean \"{name}\"?"))
 }
 
@@ -321,6 +325,18 @@ mod tests {
         check("a\u{1b}b", 2..3, "3\n  |\n1 | a b\n  |   ^");
         check("ab\r\ncd", 1..6, "2\n  |\n1 | ab\n  |  ^");
         check("", 0..0, "1\n  |\n1 |\n  | ^");
+    }
+
+    #[test]
+    fn a_pasted_key_is_shown_by_no_problem_of_its_line() {
+        let text = "judge: {api_key_env: sk-12, modle: m}";
+        let source = Source::new("f.yaml", text);
+        for (span, carets) in [(21..26, "                     ^^^^^"), (28..33, "                            ^^^^^")] {
+            let shown = Diagnostic::at(&source, &span, "m").to_string();
+            let column = span.start + 1;
+            let line = "judge: {api_key_env: *****, modle: m}";
+            assert_eq!(shown, format!("error: m\n --> f.yaml:1:{column}\n  |\n1 | {line}\n  | {carets}"));
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::{
     embed::spec::{EmbedderProvider, EmbedderSpec, HostedEmbeddings},
-    judge::spec::{DEFAULT_MAX_IN_FLIGHT, DEFAULT_TIMEOUT, OPENAI},
+    judge::spec::{DEFAULT_MAX_IN_FLIGHT, DEFAULT_TIMEOUT, JudgeSpec, OPENAI, ReplyMode},
     metric::{Metric, Params},
     model::{CaseBar, MetricKey},
 };
@@ -12,7 +12,10 @@ use crate::{
 use super::{
     connect::{MAX_IN_FLIGHT, TIMEOUT, path, variant, variant_fields},
     diagnostic::quoted,
-    judge::{API_KEY_ENV, BASE_URL, MODEL, REQUESTS_PER_MINUTE, TOKENS_PER_MINUTE, TRY_TIMEOUT, address, text},
+    judge::{
+        API_KEY_ENV, BASE_URL, MODEL, REQUESTS_PER_MINUTE, TOKENS_PER_MINUTE, TRY_TIMEOUT, address, price, reply_mode,
+        text,
+    },
     node::Entry,
     read::Reader,
     shape::{Key, Shape, Variant},
@@ -23,6 +26,24 @@ use super::{
 const NAME: Key =
     Key::optional("name", Shape::Text, "What stored replies call the embedder; its address where it is left out.");
 
+const MODE: Key = Key::optional(
+    "mode",
+    Shape::OneOf(&["live", "cached", "replay"]),
+    "How stored vectors are used: `live` asks for all anew, `cached` only for what is not stored, `replay` for nothing. As the judge's replies where it is left out.",
+);
+const REPLIES: Key = Key::optional(
+    "replies",
+    Shape::Text,
+    "The folder of stored vectors; that of the judge's replies where it is left out, else `.rageval/replies`.",
+);
+const PRICE: Key = Key::optional(
+    "price",
+    Shape::Map(PRICE_KEYS),
+    "What tokens cost, in US dollars for a million of them; needed for `budget.usd`.",
+);
+const PRICE_KEYS: &[Key] =
+    &[Key::required("input", Shape::Number, "US dollars for a million tokens that the model reads.")];
+
 /// What `provider` of an embedder may be.
 pub(crate) const PROVIDERS: &[Variant] = &[
     Variant {
@@ -32,6 +53,9 @@ pub(crate) const PROVIDERS: &[Variant] = &[
             MODEL,
             API_KEY_ENV,
             NAME,
+            MODE,
+            REPLIES,
+            PRICE,
             REQUESTS_PER_MINUTE,
             TOKENS_PER_MINUTE,
             TIMEOUT,
@@ -53,7 +77,14 @@ pub(crate) enum EmbedderStated {
 }
 
 /// The embedder.
-pub(crate) fn read(reader: &mut Reader<'_>, entry: &Entry<'_>, root: &Path) -> Option<EmbedderSpec> {
+///
+/// Where it does not say how stored vectors are used and where they are, it does as the judge does with its replies.
+pub(crate) fn read(
+    reader: &mut Reader<'_>,
+    entry: &Entry<'_>,
+    judge: Option<&JudgeSpec>,
+    root: &Path,
+) -> Option<EmbedderSpec> {
     let (deciding, found) = variant(reader, entry, "provider", PROVIDERS)?;
     let Some(found) = found else {
         let words: Vec<_> = PROVIDERS.iter().map(|provider| (provider.name, ())).collect();
@@ -82,11 +113,24 @@ pub(crate) fn read(reader: &mut Reader<'_>, entry: &Entry<'_>, root: &Path) -> O
     };
     let name = text(reader, &fields, "name");
     let max_in_flight = fields.get("max_in_flight").and_then(|node| reader.count(node, "\"max_in_flight\"", 1));
+    let mode = reply_mode(reader, &fields);
+    let price = fields.get("price").and_then(|node| price(reader, node, PRICE_KEYS));
+    let provider = provider?;
+    let replies = match &provider {
+        EmbedderProvider::Scripted { .. } => None,
+        EmbedderProvider::Openai(_) => {
+            let named = fields.get("replies").and_then(|node| path(reader, node, "\"replies\"", root));
+            named.or_else(|| judge.and_then(|judge| judge.replies.clone()))
+        }
+    };
     Some(EmbedderSpec {
-        provider: provider?,
+        provider,
         name,
         timeout,
         max_in_flight: max_in_flight.unwrap_or(DEFAULT_MAX_IN_FLIGHT),
+        mode: mode.or(judge.map(|judge| judge.mode)).unwrap_or(ReplyMode::Cached),
+        replies,
+        price,
         place: reader.source.place(entry.key_span.start),
     })
 }

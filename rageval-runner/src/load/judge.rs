@@ -218,9 +218,8 @@ pub(crate) fn read(reader: &mut Reader<'_>, entry: &Entry<'_>, root: &Path) -> O
     let name = text(reader, &fields, "name");
     let prompts = prompts::read(reader, &fields, root);
     let max_in_flight = fields.get("max_in_flight").and_then(|node| reader.count(node, "\"max_in_flight\"", 1));
-    let words = ReplyMode::ALL.map(|mode| (mode.as_str(), mode));
-    let mode = fields.get("mode").and_then(|node| reader.one_of(node, "\"mode\"", &words));
-    let price = fields.get("price").and_then(|node| price(reader, node));
+    let mode = reply_mode(reader, &fields);
+    let price = fields.get("price").and_then(|node| price(reader, node, PRICE_KEYS));
     let provider = provider?;
     let replies = match &provider {
         JudgeProvider::Offline | JudgeProvider::Scripted { .. } => None,
@@ -338,10 +337,20 @@ pub(crate) fn address(
     })
 }
 
-fn price(reader: &mut Reader<'_>, node: &Node<'_>) -> Option<Price> {
+/// How what is stored is used, where that is said.
+pub(crate) fn reply_mode(reader: &mut Reader<'_>, fields: &Fields<'_, '_>) -> Option<ReplyMode> {
+    let words = ReplyMode::ALL.map(|mode| (mode.as_str(), mode));
+    fields.get("mode").and_then(|node| reader.one_of(node, "\"mode\"", &words))
+}
+
+/// A price with these keys; a model that has none for `output` writes nothing.
+pub(crate) fn price(reader: &mut Reader<'_>, node: &Node<'_>, keys: &'static [Key]) -> Option<Price> {
     let entries = reader.map(node, "\"price\"")?;
-    let fields = reader.fields(&node.span, entries, PRICE_KEYS, Empty::Refused);
+    let fields = reader.fields(&node.span, entries, keys, Empty::Refused);
     let mut of = |name: &'static str| {
+        if !keys.iter().any(|key| key.name == name) {
+            return Some(0.0);
+        }
         let node = fields.get(name)?;
         let usd = reader.number(node, quoted(name))?;
         if usd < 0.0 {

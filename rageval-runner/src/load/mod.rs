@@ -20,6 +20,7 @@ pub mod rankings;
 mod read;
 mod rules;
 pub mod schema;
+mod secret;
 mod shape;
 mod slices;
 mod source;
@@ -29,6 +30,7 @@ mod thresholds;
 pub mod trec;
 mod yaml;
 
+pub use budget::ReplyModes;
 pub use cases::{cases, one_file};
 pub use diagnostic::{Diagnostic, Diagnostics};
 pub use slices::check_slices;

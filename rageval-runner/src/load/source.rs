@@ -1,10 +1,18 @@
 //! The text of one file, with the way from a byte in it to its line and column.
 
-use std::{io, ops::Range, path::Path, sync::Arc};
+use std::{
+    io,
+    ops::Range,
+    path::Path,
+    sync::{Arc, OnceLock},
+};
 
 use crate::model::Place;
 
-use super::diagnostic::{Diagnostic, Diagnostics};
+use super::{
+    diagnostic::{Diagnostic, Diagnostics},
+    secret,
+};
 
 /// A range of bytes in a [`Source`].
 pub(crate) type Span = Range<usize>;
@@ -18,6 +26,8 @@ pub(crate) struct Source {
     pub(crate) text: String,
     /// Where each line starts; only LF ends a line.
     lines: Vec<usize>,
+    /// Where keys and passwords were pasted; found when a line is shown.
+    secrets: OnceLock<Vec<Span>>,
 }
 
 impl Source {
@@ -28,7 +38,7 @@ impl Source {
             text.drain(..'\u{feff}'.len_utf8());
         }
         let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
-        Arc::new(Self { name: name.into(), text, lines })
+        Arc::new(Self { name: name.into(), text, lines, secrets: OnceLock::new() })
     }
 
     /// Reads a file. Bytes that are no UTF-8 are a problem at their offset and never replaced.
@@ -57,6 +67,11 @@ impl Source {
         let start = self.lines[line];
         let end = self.lines.get(line + 1).copied().unwrap_or(self.text.len());
         (start, self.text[start..end].trim_end_matches(['\n', '\r']))
+    }
+
+    /// Whether a byte belongs to a key or a password that was pasted into the file, which nobody must see again.
+    pub(crate) fn is_secret(&self, at: usize) -> bool {
+        self.secrets.get_or_init(|| secret::secrets(&self.text)).iter().any(|span| span.contains(&at))
     }
 
     /// The byte at a line and a column in bytes, both from 1, as `serde_json` counts them.

@@ -205,11 +205,11 @@ fn read(reader: &mut Reader<'_>, node: &Node<'_>, file: &Path, metrics: Metrics<
         }
     };
     let (embedder, embedder_stated) = match fields.entry("embedder") {
-        Some(entry) => (embedder::read(reader, entry, &root), EmbedderStated::Yes),
+        Some(entry) => (embedder::read(reader, entry, judge.as_ref(), &root), EmbedderStated::Yes),
         None => (None, EmbedderStated::No),
     };
     let budget = fields.entry("budget").and_then(|entry| budget::read(reader, entry));
-    budget::check(reader, &fields, judge.as_ref());
+    budget::check(reader, &fields, judge.as_ref(), embedder.as_ref());
     let mut slice_spans = Vec::new();
     let (fail_on, orphans) = fields.get("snapshots").and_then(|node| snapshots(reader, node)).unwrap_or_default();
     let rules = Rules {

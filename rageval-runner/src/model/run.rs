@@ -201,6 +201,9 @@ pub struct BaselineCase {
     pub digest: String,
     /// The answer.
     pub response: String,
+    /// The system's own word on whether it declined; `None` where it had none, and in baselines of version 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<bool>,
     /// Ids of what was retrieved, in rank order; the texts stand in the samples file.
     pub retrieved: Vec<Option<DocId>>,
     /// Digests of the retrieved texts, in rank order.

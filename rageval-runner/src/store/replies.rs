@@ -1,4 +1,4 @@
-//! Stored replies of a judge: one file each, written whole or not at all.
+//! Stored replies of models, a judge's and an embedder's: one file each, written whole or not at all.
 //!
 //! `<folder>/<first two digits of the key>/<key>.json`. Only replies that were read stand here: no error, no header and no key of a
 //! provider ever does. Any number of processes may use one folder. What is being written stands in `<folder>/.tmp` until it is whole;
@@ -40,11 +40,11 @@ pub struct StoredReply {
     pub version: u32,
     /// What it is stored under.
     pub key: String,
-    /// What the judge is called.
+    /// What the judge is called, or the embedder.
     pub judge: String,
     /// Its model, as configured.
     pub model: String,
-    /// The request's name, `metric.step`.
+    /// The request's name, `metric.step`; `embed.vector` for the vector of a text.
     pub request: String,
     /// The case for which it was asked first; other cases may use it too.
     pub case: String,
@@ -134,7 +134,7 @@ impl ReplyStore {
             if !ignore.exists() {
                 write_atomically(
                     &ignore,
-                    b"# Replies of the judge. To commit them, name a folder in `judge.replies`.\n*\n",
+                    b"# Replies of models. To commit them, name a folder in `judge.replies` or `embedder.replies`.\n*\n",
                 )?;
             }
         }

@@ -27,8 +27,9 @@ use crate::model::{
 
 /// What `format` says in a run file.
 pub const FORMAT: &str = "rageval-run";
-/// Version of the run file that this version writes.
-pub const VERSION: u32 = 1;
+/// Version of the run file that this version writes; it reads those before. Version 2 holds requests to an embedder and endings that a
+/// reader of version 1 does not know.
+pub const VERSION: u32 = 2;
 /// Run folders that are kept a target; older ones are removed when a run ends.
 const KEPT: usize = 20;
 
@@ -216,13 +217,8 @@ fn check_version(path: &Path, text: &str) -> Result<(), StoreError> {
         StoreError::format(path, format!("not a run file ({error}); name a run folder or its run.json"))
     })?;
     match (head.format.as_deref(), head.version) {
-        (Some(FORMAT), Some(VERSION)) => Ok(()),
-        (Some(FORMAT), Some(version)) if version > VERSION => {
-            let why = format!(
-                "written by a newer rageval (format {version}, this one reads up to {VERSION}); update rageval"
-            );
-            Err(StoreError::format(path, why))
-        }
+        (Some(FORMAT), Some(1..=VERSION)) => Ok(()),
+        (Some(FORMAT), Some(version)) if version > VERSION => Err(newer(path, version)),
         (Some(FORMAT), version) => {
             Err(StoreError::format(path, format!("unknown version {version:?} of the run format")))
         }
@@ -233,16 +229,25 @@ fn check_version(path: &Path, text: &str) -> Result<(), StoreError> {
     }
 }
 
+fn newer(path: &Path, version: u32) -> StoreError {
+    let why = format!("written by a newer rageval (format {version}, this one reads up to {VERSION}); update rageval");
+    StoreError::format(path, why)
+}
+
 /// Puts a run together from the files of many processes.
 fn read_shared(folder: &Path) -> Result<Run, StoreError> {
     let path = folder.join("manifest.json");
-    let Some(shared) = read_json::<SharedManifest>(&path)? else {
+    let Some(value) = read_json::<serde_json::Value>(&path)? else {
         let why = "no run.json and no manifest.json: not a run folder, or only single cases ran; run the gates too";
         return Err(StoreError::format(folder, why));
     };
-    if shared.version != VERSION {
-        return Err(StoreError::format(&path, format!("unknown version {} of the run format", shared.version)));
+    match value.get("version").and_then(serde_json::Value::as_u64).and_then(|version| u32::try_from(version).ok()) {
+        Some(1..=VERSION) => {}
+        Some(version) if version > VERSION => return Err(newer(&path, version)),
+        version => return Err(StoreError::format(&path, format!("unknown version {version:?} of the run format"))),
     }
+    let shared: SharedManifest =
+        serde_json::from_value(value).map_err(|error| StoreError::format(&path, error.to_string()))?;
     let mut records: Vec<Record> = read_all(&folder.join("records"))?;
     records.sort_by(|a, b| a.case.cmp(&b.case));
     let mut decisions: Vec<Decision> = read_all(&folder.join("decisions"))?;
@@ -324,3 +329,6 @@ pub fn git_revision(folder: &Path) -> Option<String> {
     let revision = text.trim();
     (output.status.success() && !revision.is_empty()).then(|| revision.to_owned())
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,9 +4,10 @@ use std::{fs, path::Path, process::Command, sync::Arc, time::Duration};
 
 use rageval_runner::{
     embed::{
-        self, BATCH, Embedder,
+        self, Embedder,
         spec::{EmbedderProvider, EmbedderSpec, HostedEmbeddings},
     },
+    judge::Spent,
     model::Ending,
 };
 use serde_json::{Value, json};
@@ -19,7 +20,7 @@ use super::{
 
 pub(crate) const TESTS: &[Test] = &[
     ("texts_are_sent_as_floats_are_asked_for_and_vectors_come_in_their_order", in_order),
-    ("many_texts_go_in_several_requests", batches),
+    ("what_a_request_took_is_what_its_reply_says", took),
     ("a_reply_that_is_not_one_vector_a_text_is_refused_with_the_reason", misfits),
     ("passing_faults_are_got_over_and_counted", passing),
     ("a_refusal_says_what_to_look_at", refusals),
@@ -54,7 +55,7 @@ pub(crate) fn ask(embedder: &dyn Embedder, count: usize) -> Result<Vec<Vec<f32>>
     let texts = texts(count);
     run(async {
         embedder.admit(&texts).await;
-        embedder.embed(&texts).await.map_err(|failed| (failed.ending, failed.why))
+        embedder.embed(&texts).await.vectors.map_err(|failed| (failed.ending, failed.why))
     })
 }
 
@@ -85,28 +86,19 @@ fn in_order() {
     assert_eq!(seen.json(), body);
 }
 
-/// Vectors by the texts of a request.
-fn counting(dimensions: fn(usize) -> usize) -> Stub {
-    Stub::start(move |seen, nth| {
-        let texts = seen.json()["input"].as_array().expect("texts").len();
-        let vector = vec![1 + nth; dimensions(nth)];
-        let entry = |index| json!({"index": index, "embedding": vector});
-        data(&(0..texts).rev().map(entry).collect())
-    })
-}
-
-fn batches() {
-    let stub = counting(|_| 2);
-    let vectors = ask(&*of(&stub), 2 * BATCH + 1).expect("vectors");
-    assert_eq!(vectors.len(), 2 * BATCH + 1);
-    assert_eq!(
-        (&vectors[0], &vectors[BATCH], &vectors[2 * BATCH]),
-        (&vec![1.0, 1.0], &vec![2.0, 2.0], &vec![3.0, 3.0])
-    );
-    let sizes: Vec<_> = stub.seen().iter().map(|seen| seen.json()["input"].as_array().expect("texts").len()).collect();
-    assert_eq!(sizes, [BATCH, BATCH, 1]);
-    let (_, why) = failure(ask(&*of(&counting(|nth| 2 + nth)), BATCH + 1));
-    assert!(why.ends_with("its vectors have different dimensions: {2, 3}"), "{why}");
+fn took() {
+    let spent = |stub: &Stub| run(async { of(stub).embed(&texts(2)).await.spent });
+    let told = Spent { requests: 1, input_tokens: 4, output_tokens: 0, estimated_tokens: 0 };
+    assert_eq!(spent(&Stub::script(vec![two()])), told);
+    let untold = Reply::ok(json!({"data": [{"index": 0, "embedding": [1, 0]}, {"index": 1, "embedding": [1, 0]}]}));
+    let about = Spent { requests: 1, input_tokens: 2, output_tokens: 0, estimated_tokens: 2 };
+    assert_eq!(spent(&Stub::script(vec![untold])), about);
+    let refused = Spent { requests: 1, ..Spent::default() };
+    assert_eq!(spent(&Stub::script(vec![Reply::status(400, "too long")])), refused);
+    // A try that was cut off may have been paid for.
+    let cut = Reply::Cut(json!({"data": [{"index": 0}]}).to_string());
+    let again = Spent { requests: 2, input_tokens: 6, output_tokens: 0, estimated_tokens: 2 };
+    assert_eq!(spent(&Stub::script(vec![cut, two()])), again);
 }
 
 fn misfits() {
@@ -198,7 +190,7 @@ fn missing() {
     let spec = EmbedderSpec::of_provider(EmbedderProvider::Openai(Box::new(hosted(&stub.url()))));
     let embedder = embed::open(&spec, &|_| None).expect("a missing key is no error yet");
     let (ending, why) = failure(ask(&*embedder, 2));
-    assert_eq!(ending, Ending::Provider);
+    assert_eq!(ending, Ending::NoKey);
     let expected = "the variable JUDGE_KEY of the environment (`embedder.api_key_env`) is missing or empty; set it to the embedder's key";
     assert_eq!(why, expected);
     assert_eq!(stub.seen().len(), 0);
@@ -240,8 +232,8 @@ fn minute() {
     assert!(started.elapsed() >= Duration::from_millis(900), "{:?}", started.elapsed());
 }
 
-/// A run over one case with a scripted judge: `run.json` and the snapshot that it leaves for review.
-fn run_gate(embedder: &str) -> (Value, String) {
+/// A project over one case with a scripted judge and this embedder.
+fn gate(embedder: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let write = |path: &str, text: &str| {
         let path = folder.path().join(path);
@@ -265,25 +257,33 @@ fn run_gate(embedder: &str) -> (Value, String) {
     write("replies.jsonl", &replies);
     write("vectors.jsonl", VECTORS);
     write("cases/all.yaml", "- {id: c1, query: 'Q?', response: 'In 3 days.', reference: 'Three days.'}\n");
+    folder
+}
+
+/// A run of the gate: `run.json`, the snapshot that it leaves for review, and what it printed.
+fn run_gate(folder: &Path, mode: &str) -> (Value, String, String) {
     let ran = Command::new(std::env::current_exe().expect("this binary"))
-        .current_dir(folder.path())
+        .current_dir(folder)
         .env_remove("NEXTEST_RUN_ID")
         .env_remove("CI")
         .env(GATE, "1")
-        .env("CARGO_MANIFEST_DIR", folder.path())
-        .env("RAGEVAL_RUNS", folder.path().join("runs"))
+        .env("CARGO_MANIFEST_DIR", folder)
+        .env("RAGEVAL_RUNS", folder.join("runs"))
+        .env("RAGEVAL_JUDGE_MODE", mode)
         .output()
         .expect("a run");
+    let text = [&ran.stdout, &ran.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat();
     let (mut run_file, mut snapshot) = (None, None);
-    walk(folder.path(), &mut |path: &Path| {
+    walk(folder, &mut |path: &Path| {
         if path.ends_with("run.json") {
             run_file = Some(fs::read_to_string(path).expect("readable"));
         } else if path.extension().is_some_and(|ending| ending == "new") {
             snapshot = Some(fs::read_to_string(path).expect("readable"));
         }
     });
-    let run_file = run_file.unwrap_or_else(|| panic!("no run: {ran:?}"));
-    (serde_json::from_str(&run_file).expect("a run"), snapshot.expect("a snapshot"))
+    let run_file = run_file.unwrap_or_else(|| panic!("no run: {text}"));
+    fs::remove_dir_all(folder.join("runs")).expect("removed");
+    (serde_json::from_str(&run_file).expect("a run"), snapshot.expect("a snapshot"), text)
 }
 
 /// The query is like the second question by 0.6, and the answer like its reference by 0.8.
@@ -300,8 +300,14 @@ fn gated() {
         let texts = body["input"].as_array().expect("texts");
         data(&texts.iter().enumerate().map(|(index, text)| json!({"index": index, "embedding": of(text)})).collect())
     });
-    let hosted = format!("embedder: {{provider: openai, base_url: \"{}\", model: e5-small}}\n", stub.url());
-    let (by_server, snapshot) = run_gate(&hosted);
+    let hosted = format!(
+        "embedder: {{provider: openai, base_url: \"{}\", model: e5-small}}\nbudget: {{requests: 2}}\n",
+        stub.url()
+    );
+    let project = gate(&hosted);
+    let (by_server, snapshot, text) = run_gate(project.path(), "cached");
+    assert!(text.contains("embedder vectors: 0 stored, 4 asked for (`cached`)"), "{text}");
+    assert!(text.contains("spent: 2 requests of 2, 8 tokens read"), "{text}");
     let record = &by_server["records"][0];
     let value = |metric: &str| record["outcomes"][metric]["score"]["value"].as_f64().expect("a score");
     assert!((value("answer_relevancy") - 0.8).abs() < 1e-12, "{record}");
@@ -315,7 +321,21 @@ fn gated() {
     let expected = "answer_correctness: scored\n  supported: In 3 days.\n  supported: reference: Three days.\nanswer_relevancy: scored\n";
     assert_eq!(body, expected);
 
-    let (by_script, same) = run_gate("embedder: {provider: scripted, vectors: vectors.jsonl}\n");
+    // A second run asks nothing, and a replay never does.
+    for mode in ["cached", "replay"] {
+        let (again, _, text) = run_gate(project.path(), mode);
+        assert_eq!(again["records"], by_server["records"], "{mode}");
+        assert!(text.contains(&format!("embedder vectors: 4 stored, 0 asked for (`{mode}`)")), "{text}");
+    }
+    assert_eq!(stub.seen().len(), 2);
+    fs::remove_dir_all(project.path().join(".rageval")).expect("removed");
+    let (missed, _, _) = run_gate(project.path(), "replay");
+    let fault = &missed["records"][0]["outcomes"]["answer_correctness"];
+    assert_eq!(fault["cause"], "vector not stored", "{missed}");
+    assert_eq!(stub.seen().len(), 2);
+
+    let scripted = gate("embedder: {provider: scripted, vectors: vectors.jsonl}\n");
+    let (by_script, same, _) = run_gate(scripted.path(), "cached");
     assert_eq!(by_script["records"][0]["outcomes"], record["outcomes"]);
     assert_eq!(same, snapshot);
     let judge = |run: &Value| run["manifest"]["judge"].clone();

@@ -8,9 +8,14 @@ use std::{
 };
 
 use clap::Args;
-use rageval_runner::{judge::key::ReplyKey, report::console::text::visible};
+use rageval_runner::{
+    embed::stored::REQUEST,
+    judge::key::ReplyKey,
+    report::console::text::visible,
+    store::replies::{ReplyStore, StoredReply},
+};
 
-use super::{Stored, asked, count, latest};
+use super::{Stored, count, latest};
 use crate::{
     context::Context,
     exit::{Ending, Failure},
@@ -18,8 +23,8 @@ use crate::{
 
 /// Remove stored replies that the latest run does not use
 ///
-/// The run must be whole and wholly measured, of the judge that thresholds.yaml names; replies of any other judge in the same folder
-/// count as unused. What was killed while it was written goes as well. Don't prune while a run is going on.
+/// The run must be whole and wholly measured, of the judge and the embedder that thresholds.yaml names; replies of any other in the same
+/// folder count as unused. What was killed while it was written goes as well. Don't prune while a run is going on.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -49,8 +54,8 @@ struct Sorted {
     /// Unused, of a day that cannot be told, while an age is asked for.
     undated: usize,
     unused: Vec<ReplyKey>,
-    /// How many of the unused are of which judge and model.
-    judges: BTreeMap<String, usize>,
+    /// How many of the unused are of which model, replies and vectors.
+    models: BTreeMap<String, [usize; 2]>,
 }
 
 /// Removes them, and tells.
@@ -62,25 +67,32 @@ pub(super) fn run(prune: &Prune, context: &Context) -> Result<Ending, Failure> {
         used.extend(keys_of(&stored, path)?);
     }
     let input = |error: &dyn std::fmt::Display| Failure::Input(error.to_string());
-    let keys = stored.store.keys().map_err(|error| input(&error))?;
-    // Not what a run leaves behind, and a mistake that would cost everything.
-    if !keys.is_empty() && keys.iter().all(|key| !used.contains(key)) {
-        let folder = stored.store.folder().display();
-        let why = format!(
-            "{folder}: no reply there is used by the run; was the judge's `name` or address changed? Run the gate again, or delete the folder"
-        );
-        return Err(Failure::Input(why));
-    }
-    let sorted = sort(&stored, keys, &used, prune.older_than);
-    let stale = stored.store.stale().map_err(|error| input(&error))?.len();
-    if !prune.dry_run {
-        for key in &sorted.unused {
-            stored.store.remove(key).map_err(|error| input(&error))?;
+    let mut folders = Vec::new();
+    for store in stored.stores() {
+        let keys = store.keys().map_err(|error| input(&error))?;
+        // Not what a run leaves behind, and a mistake that would cost everything.
+        if !keys.is_empty() && keys.iter().all(|key| !used.contains(key)) {
+            let folder = store.folder().display();
+            let why = format!(
+                "{folder}: no reply there is used by the run; was the judge's `name` or address changed? Run the gate again, or delete the folder"
+            );
+            return Err(Failure::Input(why));
         }
-        stored.store.sweep().map_err(|error| input(&error))?;
+        folders.push((store, sort(store, keys, &used, prune.older_than)));
+    }
+    let mut text = String::new();
+    for (store, sorted) in &folders {
+        let stale = store.stale().map_err(|error| input(&error))?.len();
+        if !prune.dry_run {
+            for key in &sorted.unused {
+                store.remove(key).map_err(|error| input(&error))?;
+            }
+            store.sweep().map_err(|error| input(&error))?;
+        }
+        text.push_str(&told(store, sorted, stale, prune.dry_run));
     }
     let mut out = io::stdout().lock();
-    out.write_all(told(&stored, &sorted, stale, prune.dry_run).as_bytes())?;
+    out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(Ending::Pass)
 }
@@ -117,27 +129,30 @@ fn keys_of(stored: &Stored, path: &Path) -> Result<Vec<ReplyKey>, Failure> {
         let cases = count(unmeasured, "case is", "cases are");
         return Err(refused(&format!("{cases} unmeasured, so what they will ask is not known")));
     }
-    run.records.iter().flat_map(asked).map(|request| stored.key(request)).collect()
+    let exchanges = run.records.iter().flat_map(|record| &record.transcript.exchanges);
+    let keys: Vec<Vec<ReplyKey>> = exchanges.map(|exchange| stored.keys(exchange)).collect::<Result<_, _>>()?;
+    Ok(keys.concat())
 }
 
-fn sort(stored: &Stored, keys: Vec<ReplyKey>, used: &BTreeSet<ReplyKey>, older_than: Option<u32>) -> Sorted {
+fn sort(store: &ReplyStore, keys: Vec<ReplyKey>, used: &BTreeSet<ReplyKey>, older_than: Option<u32>) -> Sorted {
     let mut sorted = Sorted::default();
     for key in keys {
         if used.contains(&key) {
             sorted.used += 1;
             continue;
         }
-        let entry = stored.store.get(&key).ok().flatten();
-        let age = entry.as_ref().and_then(rageval_runner::store::replies::StoredReply::days_old);
+        let entry = store.get(&key).ok().flatten();
+        let age = entry.as_ref().and_then(StoredReply::days_old);
         match (older_than, age) {
             (Some(days), Some(age)) if age <= i64::from(days) => sorted.young += 1,
             (Some(_), None) => sorted.undated += 1,
             (Some(_), Some(_)) | (None, _) => {
-                let judge = match entry {
+                let is_vector = entry.as_ref().is_some_and(|entry| entry.request == REQUEST);
+                let model = match entry {
                     Some(entry) => format!("{} at {}", entry.model, entry.judge),
                     None => "a file that cannot be read".to_owned(),
                 };
-                *sorted.judges.entry(judge).or_default() += 1;
+                sorted.models.entry(model).or_default()[usize::from(is_vector)] += 1;
                 sorted.unused.push(key);
             }
         }
@@ -145,12 +160,12 @@ fn sort(stored: &Stored, keys: Vec<ReplyKey>, used: &BTreeSet<ReplyKey>, older_t
     sorted
 }
 
-fn told(stored: &Stored, sorted: &Sorted, stale: usize, dry_run: bool) -> String {
+fn told(store: &ReplyStore, sorted: &Sorted, stale: usize, dry_run: bool) -> String {
     let verb = if dry_run { "would be removed" } else { "removed" };
     let replies = |number: usize| count(number, "reply", "replies");
     let mut text = format!(
         "{}: {} {verb}, {} {}\n",
-        stored.store.folder().display(),
+        store.folder().display(),
         replies(sorted.unused.len()),
         replies(sorted.used + sorted.young + sorted.undated),
         if sorted.used + sorted.young + sorted.undated == 1 { "stays" } else { "stay" },
@@ -160,8 +175,11 @@ fn told(stored: &Stored, sorted: &Sorted, stale: usize, dry_run: bool) -> String
         text.push_str(&line);
         text.push('\n');
     };
-    for (judge, number) in &sorted.judges {
-        line(format!("{verb}: {} of {}", replies(*number), visible(judge)));
+    for (model, [of_judge, of_embedder]) in &sorted.models {
+        let counts = [replies(*of_judge), count(*of_embedder, "vector", "vectors")];
+        for (_, counted) in [of_judge, of_embedder].into_iter().zip(counts).filter(|(number, _)| **number > 0) {
+            line(format!("{verb}: {counted} of {}", visible(model)));
+        }
     }
     if stale > 0 {
         line(format!("{verb}: {} that killed processes left", count(stale, "unfinished file", "unfinished files")));

@@ -7,11 +7,15 @@ use std::{
 
 use clap::Args;
 use rageval_runner::{
-    model::{JudgeRequest, Reply, Shown},
+    embed::stored::from_value,
+    judge::key::ReplyKey,
+    model::{EmbedRequest, JudgeRequest, Reply, Request, Shown},
     report::console::text::visible,
+    store::replies::ReplyStore,
 };
+use serde_json::Value;
 
-use super::{Stored, asked, latest};
+use super::{Stored, latest};
 use crate::{
     context::Context,
     exit::{Ending, Failure},
@@ -19,7 +23,8 @@ use crate::{
 
 /// Show the stored replies for one case
 ///
-/// What was asked stands in the run; the replies are looked up in the store, by the judge of thresholds.yaml as it is now.
+/// What was asked stands in the run; the replies are looked up in the store, by the judge and the embedder of thresholds.yaml as they are
+/// now.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -45,13 +50,20 @@ pub(super) fn run(show: &Show, context: &Context) -> Result<Ending, Failure> {
         return Err(Failure::Input(why));
     };
     let mut text = String::new();
-    for (at, request) in asked(record).enumerate() {
-        if at > 0 {
+    for exchange in &record.transcript.exchanges {
+        let keys = stored.keys(exchange)?;
+        if keys.is_empty() {
+            continue;
+        }
+        if !text.is_empty() {
             text.push('\n');
         }
-        text.push_str(&of_request(&stored, request)?);
+        match &exchange.request {
+            Request::Judge(request) => text.push_str(&of_judge(&stored, request, &keys)?),
+            Request::Embed(request) => text.push_str(&of_embedder(&stored, request, &keys)),
+        }
         // What the run has of a reply that is not stored is an ending, or a value that was forgotten since.
-        if let Reply::Failed { ending, why } = &record.transcript.exchanges[at].reply {
+        if let Reply::Failed { ending, why } = &exchange.reply {
             text.push_str(&line("in the run", &format!("{}: {why}", ending.cause())));
         }
     }
@@ -64,8 +76,7 @@ pub(super) fn run(show: &Show, context: &Context) -> Result<Ending, Failure> {
     Ok(Ending::Pass)
 }
 
-fn of_request(stored: &Stored, request: &JudgeRequest) -> Result<String, Failure> {
-    let key = stored.key(request)?;
+fn of_judge(stored: &Stored, request: &JudgeRequest, keys: &[ReplyKey]) -> Result<String, Failure> {
     let mut text = line("request", &named(request));
     for field in &request.fields {
         match &field.shown {
@@ -78,20 +89,45 @@ fn of_request(stored: &Stored, request: &JudgeRequest) -> Result<String, Failure
             }
         }
     }
-    text.push_str(&line("file", &stored.store.path(&key).display().to_string()));
-    match stored.store.get(&key) {
-        Ok(Some(entry)) => {
-            text.push_str(&line("stored", &format!("{}, asked first for {}", entry.stored, entry.case)));
-            let value =
-                serde_json::to_string_pretty(&entry.value).map_err(|error| Failure::Input(error.to_string()))?;
+    for key in keys {
+        if let Some(value) = entry(&mut text, &stored.reply_store, key) {
+            let value = serde_json::to_string_pretty(&value).map_err(|error| Failure::Input(error.to_string()))?;
             value.lines().enumerate().for_each(|(at, part)| {
                 text.push_str(&line(if at == 0 { "reply" } else { "" }, part));
             });
         }
+    }
+    Ok(text)
+}
+
+/// Each text with its vector, of which nobody wants to see the numbers.
+fn of_embedder(stored: &Stored, request: &EmbedRequest, keys: &[ReplyKey]) -> String {
+    let mut text = line("request", EmbedRequest::NAME);
+    for (shown, key) in request.texts().iter().zip(keys) {
+        text.push_str(&line("text", shown));
+        if let Some(value) = entry(&mut text, &stored.vector_store, key) {
+            let vector = match from_value(&value) {
+                Ok(vector) => format!("{} numbers", vector.len()),
+                Err(why) => format!("cannot be used: {why}"),
+            };
+            text.push_str(&line("vector", &vector));
+        }
+    }
+    text
+}
+
+/// Says where a reply is and since when; returns it where there is one.
+fn entry(text: &mut String, store: &ReplyStore, key: &ReplyKey) -> Option<Value> {
+    text.push_str(&line("file", &store.path(key).display().to_string()));
+    match store.get(key) {
+        Ok(Some(entry)) => {
+            text.push_str(&line("stored", &format!("{}, asked first for {}", entry.stored, entry.case)));
+            return Some(entry.value);
+        }
         Ok(None) => text.push_str(&line("stored", "no")),
         Err(error) => text.push_str(&line("stored", &format!("yes, and cannot be used: {error}"))),
     }
-    Ok(text)
+    None
 }
 
 fn named(request: &JudgeRequest) -> String {

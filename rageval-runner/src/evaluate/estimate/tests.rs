@@ -6,6 +6,10 @@ use serde_json::json;
 
 use super::*;
 use crate::{
+    embed::{
+        spec::{EmbedderProvider, EmbedderSpec, HostedEmbeddings},
+        stored::{self, VectorKeys},
+    },
     judge::{
         key::ReplyKeys,
         spec::{Hosted, JudgeProvider, JudgeSpec, ReplyMode},
@@ -51,7 +55,14 @@ impl World {
     }
 
     fn estimate(&self, samples: &Samples, mode: ReplyMode) -> Estimate {
-        estimate(&self.set, &self.rules, &Prompts::default(), METRICS, samples, Some(&self.replies(mode)))
+        estimate(
+            &self.set,
+            &self.rules,
+            &Prompts::default(),
+            METRICS,
+            samples,
+            Stored { replies: Some(&self.replies(mode)), vectors: None },
+        )
     }
 }
 
@@ -167,8 +178,43 @@ fn later_rounds_are_counted_with_the_replies_of_an_earlier_run() {
 }
 
 #[test]
+fn texts_are_counted_once_and_less_those_whose_vectors_are_stored() {
+    let case = |id: &str, answer: &str| format!("- {{id: {id}, query: How long?, reference: {answer}}}\n");
+    let cases = case("a", "It takes 3 days.") + &case("b", "It takes 3 days.") + &case("c", "Who knows?");
+    let world = World::new("{recall@5: }", &cases);
+    let hosted = HostedEmbeddings::new("http://127.0.0.1:1/v1", "m");
+    let spec = EmbedderSpec::of_provider(EmbedderProvider::Openai(Box::new(hosted)));
+    let keys = VectorKeys::of(&spec).expect("a hosted embedder");
+    let count = |mode: ReplyMode| {
+        let vectors = Vectors::new(world.store(), keys.clone(), mode);
+        let stored = Stored { replies: None, vectors: Some(&vectors) };
+        let prompts = Prompts::default();
+        let mut counting =
+            Counting { stored, prompts: &prompts, counted: BTreeSet::new(), estimate: Estimate::default() };
+        for case in &world.set.cases {
+            counting.embedder(&EmbedRequest::new(&case.query, case.references.iter().map(String::as_str)));
+        }
+        counting.estimate.of_embedder()
+    };
+    let none = count(ReplyMode::Cached);
+    // Two texts, none, and one.
+    assert_eq!((none.requests, none.stored, none.to_ask()), (2, 0, 2));
+    let texts = ["How long?", "It takes 3 days.", "Who knows?"].map(str::to_owned);
+    assert_eq!(none.input_tokens, embed::estimated(&texts).tokens());
+    for text in &texts[..2] {
+        let key = keys.key(text);
+        world.store().put(&StoredReply::new(&key, stored::to_value(&[1.0, 0.5]))).expect("stored");
+    }
+    let cached = count(ReplyMode::Cached);
+    assert_eq!((cached.requests, cached.stored, cached.to_ask()), (2, 1, 1));
+    assert_eq!(cached.input_tokens, embed::estimated(&texts[2..]).tokens());
+    assert_eq!(count(ReplyMode::Live), none);
+    let replay = count(ReplyMode::Replay);
+    assert_eq!((replay.stored, replay.missing, replay.to_ask(), replay.tokens()), (1, 1, 0, 0));
+}
+
+#[test]
 fn a_price_makes_money_of_tokens() {
     let asked = Asked { requests: 1, input_tokens: 2_000_000, output_tokens: 100_000, ..Asked::default() };
-    let estimate = Estimate { requests: BTreeMap::from([("a".to_owned(), asked)]), ..Estimate::default() };
-    assert!((estimate.usd(Price { input: 0.15, output: 0.6 }) - 0.36).abs() < 1e-12);
+    assert!((asked.usd(Price { input: 0.15, output: 0.6 }) - 0.36).abs() < 1e-12);
 }

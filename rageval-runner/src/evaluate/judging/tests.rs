@@ -1,9 +1,12 @@
 //! A counting judge within a budget.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use serde_json::json;
 
 use super::*;
 use crate::{
+    judge::{Judged, Spent},
     model::{Budget, Language, run::JudgeStamp},
     store::ledger::Ledger,
     system::BoxFuture,

@@ -147,6 +147,7 @@ fn case(record: &Record, texts: &mut Texts) -> Option<BaselineCase> {
     Some(BaselineCase {
         digest: record.digest.clone(),
         response: sample.answer.response.clone(),
+        refused: sample.answer.refused,
         retrieved: contexts.iter().map(|context| context.id.clone()).collect(),
         context_digests,
         outcomes,

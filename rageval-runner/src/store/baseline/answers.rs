@@ -39,7 +39,8 @@ impl Answers {
     /// The sample of a case; `None` where the run had no such case, or the case has changed since.
     pub fn sample_of(&self, case: &GoldenCase) -> Option<Sample> {
         let (_, answer) = self.cases.get(&case.id).filter(|(digest, _)| *digest == case.digest())?;
-        let is_refusal = text::is_refusal(&answer.response, case.language);
+        // As for the candidate: the system's own word goes before the detector's.
+        let is_refusal = answer.refused.unwrap_or_else(|| text::is_refusal(&answer.response, case.language));
         Some(Sample { answer: answer.clone(), is_refusal, latency_ms: None })
     }
 }
@@ -51,5 +52,5 @@ fn answer<'a>(case: &'a BaselineCase, texts: &Texts) -> Result<Answer, &'a str> 
         let text = texts.get(digest).ok_or(digest.as_str())?;
         contexts.push(RetrievedContext { id: id.clone(), text: text.clone(), score: None });
     }
-    Ok(Answer::new(case.response.clone()).with_contexts(contexts))
+    Ok(Answer { refused: case.refused, ..Answer::new(case.response.clone()).with_contexts(contexts) })
 }

@@ -29,8 +29,8 @@ use crate::model::{
 
 /// What `format` says in a baseline file.
 pub const FORMAT: &str = "rageval-baseline";
-/// Version of the baseline file that this version writes.
-pub const VERSION: u32 = 1;
+/// Version of the baseline file that this version writes; it reads those before.
+pub const VERSION: u32 = 2;
 
 /// What to do with a file that is broken.
 const AGAIN: &str = "restore it, or remove it and accept a run again";
@@ -48,7 +48,7 @@ pub fn read(path: &Path) -> Result<Baseline, StoreError> {
     let text = fs::read_to_string(path).map_err(StoreError::io(path))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     check_version(path, text)?;
-    let file: FileV1 = serde_json::from_str(text).map_err(|error| unreadable(path, &error))?;
+    let file: File = serde_json::from_str(text).map_err(|error| unreadable(path, &error))?;
     let mut cases = BTreeMap::new();
     for case in file.cases {
         let (id, case) = case.checked(path)?;
@@ -100,24 +100,26 @@ pub fn write(path: &Path, baseline: &Baseline, texts: &Texts) -> Result<(), Stor
     write_atomically(path, text.as_bytes())
 }
 
-/// The file, as version 1 lays it out.
+/// The file, as version 2 lays it out. In version 1 no case says `refused`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct FileV1 {
+struct File {
     #[expect(dead_code, reason = "checked before; named here so that other unknown keys are refused")]
     format: String,
     #[expect(dead_code, reason = "checked before; named here so that other unknown keys are refused")]
     version: u32,
     manifest: BaselineManifest,
-    cases: Vec<CaseV1>,
+    cases: Vec<CaseRead>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct CaseV1 {
+struct CaseRead {
     case: CaseId,
     digest: String,
     response: String,
+    #[serde(default)]
+    refused: Option<bool>,
     retrieved: Vec<Option<DocId>>,
     context_digests: Vec<String>,
     #[serde(deserialize_with = "each_once")]
@@ -130,6 +132,8 @@ struct CaseLine<'a> {
     case: &'a CaseId,
     digest: &'a str,
     response: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused: Option<bool>,
     retrieved: &'a [Option<DocId>],
     context_digests: &'a [String],
     outcomes: &'a BTreeMap<MetricKey, Outcome>,
@@ -148,9 +152,9 @@ struct TextLine<'a> {
     text: &'a str,
 }
 
-impl CaseV1 {
+impl CaseRead {
     fn checked(self, path: &Path) -> Result<(CaseId, BaselineCase), StoreError> {
-        let Self { case, digest, response, retrieved, context_digests, outcomes } = self;
+        let Self { case, digest, response, refused, retrieved, context_digests, outcomes } = self;
         if retrieved.len() != context_digests.len() {
             let why = format!(
                 "case `{case}` has {} retrieved documents and {} digests; {AGAIN}",
@@ -159,7 +163,7 @@ impl CaseV1 {
             );
             return Err(StoreError::format(path, why));
         }
-        Ok((case, BaselineCase { digest, response, retrieved, context_digests, outcomes }))
+        Ok((case, BaselineCase { digest, response, refused, retrieved, context_digests, outcomes }))
     }
 }
 
@@ -176,7 +180,7 @@ fn check_version(path: &Path, text: &str) -> Result<(), StoreError> {
     }
     let head: Head = serde_json::from_str(text).map_err(|error| unreadable(path, &error))?;
     let why = match (head.format.as_deref(), head.version) {
-        (Some(FORMAT), Some(VERSION)) => return Ok(()),
+        (Some(FORMAT), Some(1..=VERSION)) => return Ok(()),
         (Some(FORMAT), Some(version)) if version > VERSION => {
             format!("written by a newer rageval (format {version}, this one reads up to {VERSION}); update rageval")
         }
@@ -211,8 +215,8 @@ fn to_text(baseline: &Baseline) -> serde_json::Result<String> {
     // Writing to a string cannot fail.
     let _ = write!(text, "\n{}\n}},\n\"cases\":[", parts.join(",\n"));
     for (index, (id, case)) in baseline.cases.iter().enumerate() {
-        let BaselineCase { digest, response, retrieved, context_digests, outcomes } = case;
-        let line = CaseLine { case: id, digest, response, retrieved, context_digests, outcomes };
+        let BaselineCase { digest, response, refused, retrieved, context_digests, outcomes } = case;
+        let line = CaseLine { case: id, digest, response, refused: *refused, retrieved, context_digests, outcomes };
         text.push_str(if index == 0 { "\n" } else { ",\n" });
         text.push_str(&serde_json::to_string(&line)?);
     }

@@ -80,6 +80,17 @@ fn full() -> Run {
     ])
 }
 
+/// The same run of a system that has a word of its own on whether it declined.
+fn flagged() -> Run {
+    let mut run = full();
+    for (record, flag) in run.records.iter_mut().zip([Some(false), Some(true)]) {
+        if let Taken::Sample(sample) = &mut record.taken {
+            (sample.answer.refused, sample.is_refusal) = (flag, flag == Some(true));
+        }
+    }
+    run
+}
+
 fn accepted(run: &Run) -> Accepted {
     from_run(run).expect("acceptable")
 }
@@ -88,7 +99,7 @@ fn accepted(run: &Run) -> Accepted {
 fn a_baseline_is_read_as_it_was_written() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("baselines/main.json");
-    let mut one = accepted(&full());
+    let mut one = accepted(&flagged());
     one.baseline.manifest.reasons.push(LoweredScores {
         reason: "the \"old\" corpus\nis gone".into(),
         scores: vec![(id("ação"), key("recall@5"), 1.0, 0.1 + 0.2)],
@@ -211,11 +222,11 @@ fn what_is_no_baseline_of_this_version_is_refused_with_its_reason() {
     let manifest = serde_json::to_string(&BaselineManifest::default()).expect("JSON");
     let case = r#"{"case":"a","digest":"d","response":"r","retrieved":[],"context_digests":[],"outcomes":{}}"#;
     let file =
-        |cases: &str| format!(r#"{{"format":"rageval-baseline","version":1,"manifest":{manifest},"cases":[{cases}]}}"#);
+        |cases: &str| format!(r#"{{"format":"rageval-baseline","version":2,"manifest":{manifest},"cases":[{cases}]}}"#);
     let rows = [
         (
-            r#"{"format":"rageval-baseline","version":2}"#.to_owned(),
-            "written by a newer rageval (format 2, this one reads up to 1); update rageval",
+            r#"{"format":"rageval-baseline","version":3}"#.to_owned(),
+            "written by a newer rageval (format 3, this one reads up to 2); update rageval",
         ),
         (r#"{"format":"rageval-baseline","version":0}"#.to_owned(), "there is no version 0 of the baseline format"),
         (r#"{"format":"rageval-baseline"}"#.to_owned(), "it states no `version`"),
@@ -251,4 +262,32 @@ fn a_baseline_of_version_1_is_read() {
     assert_eq!(baseline.manifest.golden_set, expected.baseline.manifest.golden_set);
     assert_eq!(baseline.manifest.reasons.len(), 1);
     assert_eq!(read_texts(&path).expect("readable"), expected.texts);
+}
+
+#[test]
+fn a_baseline_of_version_2_is_read() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/formats/baseline-v2.json");
+    let baseline = read(&path).expect("readable");
+    assert_eq!(baseline.cases, accepted(&flagged()).baseline.cases);
+    assert_eq!(baseline.cases[&id("ação")].refused, Some(true));
+}
+
+#[test]
+fn the_systems_own_word_on_a_refusal_goes_before_the_text_of_the_answer() {
+    let answered = |response: &str, flag: Option<bool>| {
+        let case = crate::gate::fixture::golden("a", 1);
+        let mut one = record("a", &[]);
+        one.digest = case.digest();
+        if let Taken::Sample(sample) = &mut one.taken {
+            (sample.answer.response, sample.answer.refused) = (response.to_owned(), flag);
+        }
+        let accepted = accepted(&run(vec![one]));
+        let answers = Answers::new(Path::new("main.json"), &accepted.baseline, &accepted.texts).expect("its texts");
+        let sample = answers.sample_of(&case).expect("the case");
+        assert_eq!(sample.answer.refused, flag);
+        sample.is_refusal
+    };
+    assert!(answered("30 days.", Some(true)));
+    assert!(!answered("I don't know.", Some(false)));
+    assert!(answered("I don't know.", None) && !answered("30 days.", None));
 }

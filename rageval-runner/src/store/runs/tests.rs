@@ -1,0 +1,58 @@
+//! Run files of each version, and those of none.
+
+use super::*;
+use crate::model::{AskedOf, EmbedRequest, Ending, Reply, Request};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/formats").join(name)
+}
+
+#[test]
+fn a_run_of_version_1_is_read() {
+    let run = read(&fixture("run-v1.json")).expect("readable");
+    assert_eq!((run.version, run.manifest.run_id.as_str(), run.manifest.spent), (1, "1a2b", None));
+    let record = &run.records[0];
+    let outcome = record.outcomes.values().next().expect("an outcome");
+    assert_eq!(outcome.score().map(crate::model::UnitInterval::get), Some(0.5));
+    assert_eq!(outcome.detail().and_then(|detail| detail.similarity), None);
+    let exchange = &record.transcript.exchanges[0];
+    assert_eq!(exchange.of, AskedOf::Policy);
+    assert!(matches!(&exchange.request, Request::Judge(request) if !request.logprobs));
+    assert_eq!(run.decisions[0].trial, "case::a::a");
+}
+
+#[test]
+fn a_run_of_version_2_is_read_and_written_as_it_was() {
+    let path = fixture("run-v2.json");
+    let run = read(&path).expect("readable");
+    assert_eq!(run.version, VERSION);
+    assert_eq!(run.manifest.spent.and_then(|spent| spent.usd), Some(0.01));
+    let record = &run.records[0];
+    let outcome = record.outcomes.values().next().expect("an outcome");
+    assert_eq!(outcome.detail().and_then(|detail| detail.similarity), Some(0.5));
+    let [offline, weighed, embedded] = &record.transcript.exchanges[..] else { panic!("three exchanges") };
+    assert_eq!(offline.of, AskedOf::Offline);
+    assert!(matches!(&weighed.request, Request::Judge(request) if request.logprobs));
+    assert!(matches!(weighed.reply, Reply::Failed { ending: Ending::Budget, .. }));
+    assert_eq!(embedded.request, Request::Embed(EmbedRequest::new("q", ["a"])));
+    assert!(matches!(embedded.reply, Reply::Failed { ending: Ending::NoKey, .. }));
+    assert_eq!(to_text(&run).expect("text"), fs::read_to_string(path).expect("readable"));
+}
+
+#[test]
+fn what_a_newer_version_wrote_is_refused_before_its_fields_are_looked_at() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let newer = "written by a newer rageval (format 3, this one reads up to 2); update rageval";
+    for (name, text, why) in [
+        ("run.json", r#"{"format": "rageval-run", "version": 3}"#, newer),
+        ("run.json", r#"{"format": "rageval-run", "version": 0}"#, "unknown version Some(0) of the run format"),
+        ("manifest.json", r#"{"version": 3}"#, newer),
+        ("manifest.json", r#"{"version": 0}"#, "unknown version Some(0) of the run format"),
+    ] {
+        let path = folder.path().join(name);
+        fs::write(&path, text).expect("written");
+        let error = read(folder.path()).expect_err(why).to_string();
+        assert_eq!(error, format!("{}: {why}", path.display()));
+        fs::remove_file(path).expect("removed");
+    }
+}
