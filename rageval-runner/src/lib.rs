@@ -14,6 +14,7 @@ pub mod stats;
 pub mod store;
 pub mod system;
 pub mod text;
+pub mod trust;
 
 pub use harness::{Location, Suite};
 pub use model::{Answer, RetrievedContext, Usage};

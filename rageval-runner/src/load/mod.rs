@@ -26,6 +26,7 @@ pub mod steps;
 mod table;
 mod thresholds;
 pub mod trec;
+mod waive;
 mod yaml;
 
 pub use cases::{cases, one_file};

@@ -19,6 +19,7 @@ mod setup;
 mod snapshots;
 #[path = "../support/trials.rs"]
 mod trials;
+mod trust;
 
 use std::process::ExitCode;
 
@@ -35,7 +36,7 @@ fn main() -> ExitCode {
             Some(_) | None => suite.system(fixture::answer).run(),
         };
     }
-    let groups: [(&str, &[trials::Test]); 10] = [
+    let groups: [(&str, &[trials::Test]); 11] = [
         ("baselines", baselines::TESTS),
         ("compared", compared::TESTS),
         ("containment", containment::TESTS),
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         ("processes", processes::TESTS),
         ("setup", setup::TESTS),
         ("snapshots", snapshots::TESTS),
+        ("trust", trust::TESTS),
     ];
     trials::run(&groups)
 }

@@ -58,7 +58,7 @@ impl Project {
 
     fn policy(&self, budget: &str, judge: &str) {
         let policy = format!(
-            "version: 1\nsystem: {{kind: recorded}}\nsnapshots: {{fail_on: never}}\n{budget}\n\
+            "version: 1\nsystem: {{kind: recorded, generator: g}}\nsnapshots: {{fail_on: never}}\n{budget}\n\
              judge: {{provider: openai, base_url: \"{}\", model: m, api_key_env: JUDGE_KEY, max_in_flight: 2, timeout: 20s{judge}}}\n\
              metrics:\n  faithfulness: {{min: 0.5, mean: {{min: 0.5}}}}\n",
             self.stub.url()
