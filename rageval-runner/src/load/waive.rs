@@ -37,6 +37,9 @@ const WAIVER: &[Key] = &[
     Key::required("until", Shape::Date, "The last day on which it holds, in UTC, as in `2026-12-31`."),
 ];
 
+/// The one provider that takes a family and may ask no model.
+const JUDGE_THAT_MAY_BE_CODE: &str = "command";
+
 /// The waivers, in the order of [`Waivable::ALL`].
 pub(crate) fn waivers(reader: &mut Reader<'_>, node: &Node<'_>) -> Vec<Waiver> {
     let Some(entries) = reader.map(node, "\"waive\"") else { return Vec::new() };
@@ -79,8 +82,18 @@ fn family(reader: &mut Reader<'_>, entry: &Entry<'_>, named: &Key) -> Option<Str
     let of = |key: &str| entries.iter().find(|entry| entry.key == key && entry.value.kind != Kind::Null);
     let family = of(FAMILY.name)?;
     let word = reader.text(&family.value, "\"family\"")?;
+    let is_none = word.trim().eq_ignore_ascii_case(NO_MODEL);
+    if let Some(Kind::Text(provider)) = of("provider").map(|provider| &provider.value.kind)
+        && is_none
+        && provider != JUDGE_THAT_MAY_BE_CODE
+    {
+        let why =
+            format!("\"family\" says that the judge is no model, and one of the provider {} is", quoted(provider));
+        reader.report(&family.value.span, why);
+        return None;
+    }
     match of(named.name).map(|model| &model.value.kind) {
-        Some(Kind::Text(model)) if word.trim().eq_ignore_ascii_case(NO_MODEL) => {
+        Some(Kind::Text(model)) if is_none => {
             let told: Vec<String> = of_name(model).into_iter().collect();
             if !told.is_empty() {
                 let told = told.join(", ");

@@ -84,11 +84,8 @@ pub enum Kin {
 pub fn kin(model: &str, declared: Option<&str>) -> Kin {
     let mut families = of_name(model);
     match declared.map(|word| word.trim().to_lowercase()) {
-        Some(word) if word == NO_MODEL => {
-            if families.is_empty() {
-                return Kin::NoModel;
-            }
-        }
+        Some(word) if word == NO_MODEL && families.is_empty() => return Kin::NoModel,
+        Some(word) if word == NO_MODEL => {}
         Some(word) => families.extend(of_word(&word)),
         None => {}
     }

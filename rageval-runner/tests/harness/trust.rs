@@ -11,6 +11,7 @@ crate::tests![
     a_waiver_is_printed_on_a_filtered_run_too,
     a_waiver_without_use_is_a_notice,
     the_rest_is_decided_and_the_run_says_why,
+    one_of_many_processes_says_it,
     nothing_is_said_in_a_listing,
     a_judge_that_is_code_is_believed,
     families_are_declared_where_names_tell_nothing,
@@ -100,6 +101,20 @@ fn the_rest_is_decided_and_the_run_says_why() {
     assert_eq!(setup.ruling, rageval_runner::model::run::Ruling::Fail);
     assert_eq!(setup.lines.iter().filter(|line| line.starts_with("failed ")).count(), 2, "{:?}", setup.lines);
     assert_eq!(run.records.len(), 1);
+}
+
+fn one_of_many_processes_says_it() {
+    let many = [("NEXTEST", "1"), ("NEXTEST_RUN_ID", "r1")];
+    let project = Project::new(&rules("gpt-4o", ", generator: claude-opus-4-6", ""), FINE);
+    let exact = |name: &str| project.run_with(&[name, "--exact"], &many);
+    exact("gate::setup").ends_with(101).says("Error: thresholds.yaml:3: OpenAI moves the judge's name `gpt-4o`");
+    exact("gate::recall@5::mean").ends_with(0);
+    let waiver = "waive: {alias: {reason: as agreed, until: 2999-12-31}}\n";
+    project.write("thresholds.yaml", &rules("gpt-4o", ", generator: claude-opus-4-6", waiver));
+    exact("gate::setup").ends_with(0);
+    let setup = &project.latest_run().decisions[1];
+    assert_eq!(setup.trial, "gate::setup");
+    assert_eq!(setup.lines, ["waived      alias until 2999-12-31: as agreed"]);
 }
 
 fn nothing_is_said_in_a_listing() {
