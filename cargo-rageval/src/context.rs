@@ -5,9 +5,13 @@ use std::{
     ffi::OsString,
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    time::{SystemTime, UNIX_EPOCH},
 };
 
-use rageval_runner::load;
+use rageval_runner::{
+    load,
+    trust::{Date, utc_day},
+};
 
 /// The process's surroundings.
 #[derive(Debug)]
@@ -39,6 +43,13 @@ impl Context {
     /// A variable of the environment, such as one that holds a judge's key; an empty one counts as unset.
     pub(crate) fn variable(name: &str) -> Option<String> {
         env::var(name).ok().filter(|value| !value.is_empty())
+    }
+
+    /// The day in UTC, on which waivers hold or have expired.
+    pub(crate) fn today() -> Date {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        // A clock that stands before 1970 is no reason for a waiver to hold.
+        utc_day(now.map_or(u64::MAX, |since| since.as_secs()))
     }
 
     /// Reads it once.

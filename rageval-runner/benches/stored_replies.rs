@@ -34,7 +34,7 @@ const ROUNDS: usize = 3;
 const REQUESTS: usize = 4;
 
 const POLICY: &str = "version: 1
-system: {kind: recorded}
+system: {kind: recorded, generator: g}
 snapshots: {fail_on: never}
 judge: {provider: openai, base_url: \"http://127.0.0.1:1/v1\", model: m-2026-01-01, mode: replay}
 metrics:

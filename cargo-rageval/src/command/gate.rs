@@ -17,7 +17,7 @@ use rageval_runner::{
         run::{Baseline, Decision, Manifest, Ruling, Run},
     },
     report::console::{
-        spending,
+        self, spending,
         summary::{Summary, summary},
     },
     store::{
@@ -25,7 +25,7 @@ use rageval_runner::{
         lock::{self, LockFiles},
         runs,
     },
-    trust,
+    trust::{self, Trust},
 };
 
 use crate::{
@@ -97,6 +97,9 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
     } else {
         notices.push(trust::lock::unlocked(&locked.name(&policy.root)));
     }
+    let trust = trusted(&merged.manifest, &policy);
+    notices.splice(0..0, trust.notices.iter().cloned());
+    decisions.extend(Some(console::trust::decision(&trust)).filter(|decision| decision.ruling.is_red()));
     let population = baseline.as_ref().map(|baseline| gate::compare_population(&set, baseline));
     let text = summary(&Summary {
         decisions: &decisions,
@@ -104,6 +107,7 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
         records: &merged.records,
         basis,
         population: population.as_ref(),
+        waivers: &trust.waived,
         notices: &notices,
         run: &named.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" "),
     });
@@ -114,6 +118,14 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
     writeln!(out, "{}", text.join("\n"))?;
     out.flush()?;
     Ok(ending(&decisions))
+}
+
+/// Whether the judge of the run can be believed, by what is declared and waived here and today.
+fn trusted(manifest: &Manifest, policy: &Policy) -> Trust {
+    let embedder = policy.embedder.as_ref().and_then(|embedder| embedder.provider.model());
+    // What writes the answers may be declared later; what was declared for the run stays.
+    let generator = manifest.system.generator.as_ref().or(policy.system.generator.as_ref()).map(String::as_str);
+    trust::check(&manifest.judge, generator, embedder, &policy.trust, Context::today())
 }
 
 /// 1 where anything failed, 3 where anything is undecided and nothing failed.

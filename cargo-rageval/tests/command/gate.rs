@@ -7,7 +7,7 @@ use rageval_runner::{
     metric::METRICS,
     model::{
         Answer, GoldenSet, MetricKey, Outcome, Record, Sample, Spending, Taken, Transcript, UnitInterval,
-        run::{Manifest, Run, SetStamp},
+        run::{JudgeStamp, Manifest, Run, SetStamp, SystemStamp},
     },
 };
 
@@ -26,6 +26,7 @@ fn project(folder: &Path, shards: &[&[(&str, f64)]]) {
     for (i, scores) in shards.iter().enumerate() {
         let manifest = Manifest {
             golden_set: SetStamp { digest: set.digest(), cases: set.cases.len(), ..SetStamp::default() },
+            judge: JudgeStamp { provider: "offline".into(), ..JudgeStamp::default() },
             policy_digest: policy.digest.clone(),
             parameters: policy.rules.parameters(),
             partial: Some(format!("shard {}/{}", i + 1, shards.len())),
@@ -145,4 +146,48 @@ fn cases_that_are_not_the_locked_ones_fail() {
     std::fs::write(&other, CASES).expect("written");
     let text = ends(folder.path(), &["gate", "1.json"], 1);
     assert!(text.contains("1 changed since version 1.0.0") && text.contains("changed     a (query)"), "{text}");
+}
+
+/// A project whose run was judged by this model, of answers by this generator.
+fn judged_by(folder: &Path, model: &str, generator: Option<&str>, rules: &str) {
+    project(folder, &[&[("a", 1.0), ("b", 0.5)]]);
+    write(folder, "thresholds.yaml", &format!("{RULES}{rules}"));
+    let path = folder.join("1.json");
+    let mut run: Run = serde_json::from_str(&std::fs::read_to_string(&path).expect("a run")).expect("JSON");
+    run.manifest.judge = JudgeStamp { provider: "openai".into(), model: model.into(), fingerprint: "f".into() };
+    run.manifest.system = SystemStamp { kind: "function".into(), generator: generator.map(str::to_owned) };
+    write(folder, "1.json", &serde_json::to_string(&run).expect("JSON"));
+}
+
+#[test]
+fn a_run_whose_judge_cannot_be_believed_fails() {
+    let folder = folder();
+    for (model, generator, why) in [
+        ("gpt-4o", Some("claude-opus-4-6"), "OpenAI moves the judge's name `gpt-4o`"),
+        ("gpt-4o-2024-08-06", Some("o3-mini"), "are of one family, openai"),
+        ("gpt-4o-2024-08-06", None, "no `system.generator` says"),
+    ] {
+        judged_by(folder.path(), model, generator, "");
+        let text = ends(folder.path(), &["gate", "1.json"], 1);
+        assert!(text.contains("---- gate::setup ----\nfailed ") && text.contains(why), "{text}");
+        std::fs::remove_dir_all(folder.path().join("cases")).expect("removed");
+    }
+}
+
+#[test]
+fn a_waiver_that_holds_is_printed_and_an_expired_one_fails() {
+    let folder = folder();
+    judged_by(folder.path(), "gpt-4o", Some("claude-opus-4-6"), "waive: {alias: {reason: r, until: 2999-12-31}}\n");
+    let text = ends(folder.path(), &["gate", "1.json"], 0);
+    assert!(text.contains("\nwaived      alias until 2999-12-31: r\n"), "{text}");
+    write(folder.path(), "thresholds.yaml", &format!("{RULES}waive: {{alias: {{reason: r, until: 2020-12-31}}}}\n"));
+    let text = ends(folder.path(), &["gate", "1.json"], 1);
+    assert!(text.contains("expired on 2020-12-31"), "{text}");
+}
+
+#[test]
+fn the_generator_may_be_declared_after_the_run() {
+    let folder = folder();
+    judged_by(folder.path(), "gpt-4o-2024-08-06", None, "system: {kind: function, generator: claude-opus-4-6}\n");
+    ends(folder.path(), &["gate", "1.json"], 0);
 }

@@ -84,6 +84,14 @@ pub enum EmbedderProvider {
 }
 
 impl EmbedderProvider {
+    /// The model; `None` for one that is no model.
+    pub fn model(&self) -> Option<&str> {
+        match self {
+            Self::Scripted { .. } => None,
+            Self::Openai(hosted) => Some(&hosted.model),
+        }
+    }
+
     /// The word after `provider:`.
     pub fn as_str(&self) -> &'static str {
         match self {

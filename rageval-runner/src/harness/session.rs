@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 use super::{
     assembly,
     context::Context,
-    setup::{Files, Problem, Reach, Scope},
+    setup::{self, Files, Problem, Reach, Scope},
     snapshots::Snapshots,
 };
 use crate::{
@@ -19,6 +19,7 @@ use crate::{
     evaluate::Evaluation,
     gate::{DropTests, Gate, MetricFacts},
     judge::Judge,
+    load::Policy,
     metric::Metric,
     model::{
         CaseId, GoldenCase, MetricKey, Record, Records,
@@ -26,6 +27,7 @@ use crate::{
     },
     store::{StoreError, ledger::Ledger, runs, runs::RunFolder},
     system::RagSystem,
+    trust::{self, Trust},
 };
 
 /// Seed of every random draw of a run.
@@ -56,6 +58,8 @@ pub(super) struct Session {
     pub(super) rewritten: AtomicUsize,
     /// The p-values of all gates that have one; computed once.
     pub(super) drop_tests: OnceLock<DropTests>,
+    /// Whether the judge can be believed; looked at once.
+    pub(super) trust: OnceLock<Trust>,
     pub(super) function: Option<Arc<dyn RagSystem>>,
     pub(super) records: Shared,
     /// Built on the first record that is in no store.
@@ -278,8 +282,18 @@ impl Session {
             seed: SEED,
             missing,
             partial: self.partial(),
+            judge_calls_itself: self.judge.other_names(),
             spent: self.ledger().and_then(Ledger::spent),
         }
+    }
+
+    /// Whether the judge can be believed, on the day on which this process looks first.
+    pub(super) fn trust(&self) -> &Trust {
+        let Policy { system, embedder, trust, .. } = &self.files.policy;
+        let embedder = embedder.as_ref().and_then(|embedder| embedder.provider.model());
+        let check =
+            || trust::check(&self.judge_stamp, system.generator.as_deref(), embedder, trust, super::setup::today());
+        self.trust.get_or_init(check)
     }
 
     /// Why the judge can't be asked, where this run looks for what that means to all cases. A shard holds a part of them, and these say

@@ -3,7 +3,10 @@
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
+    time::{SystemTime, UNIX_EPOCH},
 };
+
+use jiff::civil::Date;
 
 use super::{context::Context, flags::Flags, suite::Location};
 use crate::{
@@ -17,6 +20,7 @@ use crate::{
         baseline::{Answers, read_texts},
     },
     system::{self, RagSystem, spec::SystemKind},
+    trust::utc_day,
 };
 
 /// What the files say: enough to list the trials.
@@ -207,6 +211,13 @@ pub(super) fn baseline_answers(
             regression.place,
         ))
     })
+}
+
+/// The day in UTC, on which waivers hold or have expired.
+pub(super) fn today() -> Date {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    // A clock that stands before 1970 is no reason for a waiver to hold.
+    utc_day(now.map_or(u64::MAX, |since| since.as_secs()))
 }
 
 /// Opens the judge of the policy.

@@ -182,6 +182,7 @@ fn session(
         changed: AtomicUsize::new(0),
         rewritten: AtomicUsize::new(0),
         drop_tests: OnceLock::new(),
+        trust: OnceLock::new(),
         function,
         records,
         evaluation: OnceLock::new(),
@@ -201,7 +202,7 @@ fn roles(session: &Session) -> Vec<(String, Role)> {
     let mut roles = Vec::new();
     let whole = session.files.scope == Scope::Whole;
     if whole {
-        roles.push(("gate::setup".to_owned(), Role::Setup));
+        roles.push((console::trust::SETUP.to_owned(), Role::Setup));
     }
     roles.extend(session.files.set.cases.iter().enumerate().map(|(i, case)| (case.trial_name(), Role::Case(i))));
     roles.extend(session.gates.iter().enumerate().map(|(i, gate)| (gate.name.clone(), Role::Gate(i))));

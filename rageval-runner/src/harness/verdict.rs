@@ -54,7 +54,7 @@ pub(super) fn population(session: &Session, index: usize) -> BTreeSet<CaseId> {
 /// Decides one trial; whatever keeps it from being decided makes it red.
 pub(super) fn decide(session: &Session, name: &str, role: Role) -> Decision {
     let decided = match role {
-        Role::Setup => Ok(setup(session, name)),
+        Role::Setup => Ok(setup(session)),
         Role::Case(index) => case(session, &session.files.set.cases[index]),
         Role::Gate(index) => gate(session, index),
         Role::Orphans => Ok(orphans(session, name)),
@@ -70,7 +70,7 @@ fn plain(name: &str, ruling: Ruling, lines: Vec<String>) -> Decision {
     Decision { trial: name.to_owned(), ruling, statistic: None, threshold: None, n: None, lines, notices: Vec::new() }
 }
 
-fn setup(session: &Session, name: &str) -> Decision {
+fn setup(session: &Session) -> Decision {
     if session.blocking_problem().is_none() {
         // Opening is tried here too, so that this trial alone finds what would stop the others.
         session.evaluation().err();
@@ -79,16 +79,14 @@ fn setup(session: &Session, name: &str) -> Decision {
     if problems.iter().all(|problem| problem.reach == Reach::Regression) {
         problems.extend(missing_key(session));
     }
-    if problems.is_empty() {
-        return plain(name, Ruling::Pass, Vec::new());
+    let mut decision = console::trust::decision(session.trust());
+    let broken = problems.iter().flat_map(|problem| console::text::whole_lines("undecided", &problem.lines));
+    decision.lines.extend(broken);
+    // What is known to be wrong weighs more than what could not be told.
+    if !problems.is_empty() && decision.ruling == Ruling::Pass {
+        decision.ruling = Ruling::Undecided;
     }
-    let mut lines: Vec<String> = Vec::new();
-    for problem in &problems {
-        for (i, text) in problem.lines.iter().enumerate() {
-            lines.push(console::text::whole_line(if i == 0 { "undecided" } else { "" }, text));
-        }
-    }
-    plain(name, Ruling::Undecided, lines)
+    decision
 }
 
 /// What is wrong where the judge's key is missing and a reply is needed that is not stored: the records tell.
@@ -208,6 +206,7 @@ pub(super) fn finish(session: &Session) -> Result<(), StoreError> {
         set: &session.files.set,
         records: &records,
         basis: basis(session),
+        waivers: &session.trust().waived,
         population: population.as_ref().filter(|_| session.files.scope == Scope::Whole),
         notices: &notices(session),
         run: &path.display().to_string(),
@@ -221,7 +220,7 @@ pub(super) fn finish(session: &Session) -> Result<(), StoreError> {
 /// Notices of the run itself: what is not compared, what was left for review, what the system left to say.
 fn notices(session: &Session) -> Vec<String> {
     let policy = &session.files.policy;
-    let mut notices = Vec::new();
+    let mut notices = session.trust().notices.clone();
     let own_drops =
         session.files.set.cases.iter().flat_map(|case| case.bars.values()).any(|bar| bar.max_drop.is_some());
     if policy.rules.regression.is_none() && (policy.rules.has_drop_rules() || own_drops) {

@@ -12,7 +12,7 @@ pub mod scripted;
 pub mod spec;
 pub(crate) mod transport;
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use hosted::{HostedJudge, Interface};
 use prompt::Prompts;
@@ -95,6 +95,11 @@ pub trait Judge: Send + Sync {
     /// Why nothing can be asked although nothing is wrong with a request: the variable that should hold the key is unset or empty.
     fn missing_key(&self) -> Option<&str> {
         None
+    }
+
+    /// Names other than the policy's by which replies of this process called the model.
+    fn other_names(&self) -> BTreeSet<String> {
+        BTreeSet::new()
     }
 
     /// What changes no outcome and somebody should know, one line each: requests that were sent again, parameters that were refused.

@@ -230,3 +230,17 @@ impl Hosted {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trust::check::{CODE, PROGRAM};
+
+    #[test]
+    fn the_check_of_trust_knows_the_providers_that_are_no_hosted_models() {
+        let scripted = JudgeProvider::Scripted { replies: PathBuf::new() };
+        assert_eq!(CODE, [JudgeProvider::Offline.as_str(), scripted.as_str()]);
+        let others = JudgeProvider::NAMES.into_iter().filter(|name| !CODE.contains(name));
+        assert_eq!(others.collect::<Vec<_>>(), ["openai", "azure", "anthropic", PROGRAM]);
+    }
+}

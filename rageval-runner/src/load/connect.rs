@@ -16,6 +16,7 @@ use super::{
     read::{Empty, Fields, Reader},
     shape::{Key, Shape, Variant},
     source::Span,
+    waive::FAMILY,
 };
 
 pub(crate) const GENERATOR: Key = Key::optional(
@@ -37,7 +38,7 @@ pub(crate) const ENV: Key = Key::optional("env", Shape::MapOf(&Shape::Word), "Va
 
 /// What `kind` of a system may be.
 pub(crate) const SYSTEM_KINDS: &[Variant] = &[
-    Variant { name: "function", keys: &[GENERATOR, TIMEOUT, MAX_IN_FLIGHT] },
+    Variant { name: "function", keys: &[GENERATOR, FAMILY, TIMEOUT, MAX_IN_FLIGHT] },
     Variant {
         name: "recorded",
         keys: &[
@@ -47,11 +48,12 @@ pub(crate) const SYSTEM_KINDS: &[Variant] = &[
                 "A JSON-lines file of answers by case id; left out where they stand in the cases themselves.",
             ),
             GENERATOR,
+            FAMILY,
             TIMEOUT,
             MAX_IN_FLIGHT,
         ],
     },
-    Variant { name: "command", keys: &[RUN, PER, ENV, GENERATOR, TIMEOUT, MAX_IN_FLIGHT] },
+    Variant { name: "command", keys: &[RUN, PER, ENV, GENERATOR, FAMILY, TIMEOUT, MAX_IN_FLIGHT] },
     Variant { name: "http", keys: http::KEYS },
 ];
 

@@ -13,6 +13,7 @@ use super::{
     read::{Empty, Fields, Reader},
     shape::{Key, Shape},
     source::Span,
+    waive::FAMILY,
 };
 
 /// Keys of an HTTP system beside `kind`.
@@ -31,6 +32,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key::optional("usage", Shape::Map(USAGE), "Where the tokens used stand in the reply."),
     Key::optional("cost", Shape::Pointer, "Where the cost in US dollars stands in the reply."),
     GENERATOR,
+    FAMILY,
     TIMEOUT,
     MAX_IN_FLIGHT,
 ];

@@ -17,6 +17,7 @@ use super::{
     prompts,
     read::{Empty, Fields, Reader},
     shape::{Key, Shape, Variant},
+    waive::FAMILY,
 };
 
 const NAME: Key =
@@ -95,6 +96,7 @@ pub(crate) const PROVIDERS: &[Variant] = &[
         keys: &[
             BASE_URL,
             MODEL,
+            FAMILY,
             API_KEY_ENV,
             NAME,
             MODE,
@@ -116,6 +118,7 @@ pub(crate) const PROVIDERS: &[Variant] = &[
         keys: &[
             Key::required("base_url", Shape::Text, "The address of the resource, without `/openai`."),
             MODEL,
+            FAMILY,
             Key::optional("deployment", Shape::Text, "The name of the deployment; `model` where it is left out."),
             Key::required("api_version", Shape::Text, "The version of the interface, a date."),
             API_KEY_ENV,
@@ -139,6 +142,7 @@ pub(crate) const PROVIDERS: &[Variant] = &[
         keys: &[
             BASE_URL,
             MODEL,
+            FAMILY,
             API_KEY_ENV,
             NAME,
             MODE,
@@ -162,6 +166,7 @@ pub(crate) const PROVIDERS: &[Variant] = &[
             PER,
             ENV,
             Key::required("model", Shape::Text, "What the program is, with its version."),
+            FAMILY,
             NAME,
             MODE,
             REPLIES,

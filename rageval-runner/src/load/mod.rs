@@ -28,6 +28,7 @@ pub mod steps;
 mod table;
 mod thresholds;
 pub mod trec;
+mod waive;
 mod yaml;
 
 pub use budget::ReplyModes;

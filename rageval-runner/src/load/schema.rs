@@ -97,6 +97,7 @@ fn shape(wanted: &Shape, metrics: &[&dyn Metric]) -> Value {
         Shape::Number => json!({"type": "number"}),
         Shape::Count(least) => json!({"type": "integer", "minimum": least}),
         Shape::Duration => json!({"type": "string", "pattern": "^[0-9]+(ms|s|m)$"}),
+        Shape::Date => json!({"type": "string", "format": "date", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}),
         Shape::OneOf(words) => json!({"enum": words}),
         Shape::Pointer => json!({"type": "string", "pattern": "^(/.*)?$"}),
         Shape::Any => json!({}),

@@ -63,6 +63,8 @@ pub(crate) enum Shape {
     Count(usize),
     /// `60s`, `500ms`, `2m`.
     Duration,
+    /// A day: `2026-12-31`.
+    Date,
     /// One of these words.
     OneOf(&'static [&'static str]),
     /// A JSON pointer.

@@ -225,6 +225,7 @@ fn shaped<'s>(
         | Shape::Number
         | Shape::Count(_)
         | Shape::Duration
+        | Shape::Date
         | Shape::OneOf(_)
         | Shape::Pointer
         | Shape::Any

@@ -13,6 +13,7 @@ use crate::{
     metric::Metric,
     model::{Budget, Place, case},
     system::spec::SystemSpec,
+    trust::{Declared, Party},
 };
 
 use super::{
@@ -28,7 +29,7 @@ use super::{
     slices::{self, SliceMention},
     source::{Source, Span},
     steps::Steps,
-    yaml,
+    waive, yaml,
 };
 
 /// The name of the policy's file.
@@ -69,6 +70,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key::optional("slices", Shape::Map(slices::KEYS), "Parts of the set that are gated on their own."),
     Key::optional("regression", Shape::Map(REGRESSION), "Comparison with an accepted run."),
     Key::optional("snapshots", Shape::Map(SNAPSHOTS), "Comparison of verdicts with their snapshots."),
+    Key::optional("waive", Shape::Map(waive::KEYS), "Written exceptions from what a judge must be, each until a day."),
     Key::optional("max_unmeasured", Shape::Count(0), "Unmeasured cases that a run may have; 0 where it is left out."),
 ];
 const REGRESSION: &[Key] = &[
@@ -112,6 +114,8 @@ pub struct Policy {
     pub budget: Option<Budget>,
     /// Which scores pass.
     pub rules: Rules,
+    /// What the judge's trust depends on: families, and what is waived.
+    pub trust: Declared,
     /// Digest of the file's text, whatever its line ends: 32 hex digits.
     pub digest: String,
     /// Whether the file names a judge; `judge` is `offline` where it does not, and no judged metric may be listed then.
@@ -200,13 +204,22 @@ fn read(reader: &mut Reader<'_>, node: &Node<'_>, file: &Path, metrics: Metrics<
     let (judge, judge_stated) = match fields.entry("judge") {
         Some(entry) => (judge::read(reader, entry, &root), JudgeStated::Yes),
         None => {
-            let judge = JudgeSpec { place: first_line, ..JudgeSpec::of_provider(JudgeProvider::Offline) };
+            let judge = JudgeSpec { place: first_line.clone(), ..JudgeSpec::of_provider(JudgeProvider::Offline) };
             (Some(judge), JudgeStated::No)
         }
     };
     let (embedder, embedder_stated) = match fields.entry("embedder") {
         Some(entry) => (embedder::read(reader, entry, judge.as_ref(), &root), EmbedderStated::Yes),
         None => (None, EmbedderStated::No),
+    };
+    let mut party = |key: &str, named: &Key| match fields.entry(key) {
+        Some(entry) => waive::party(reader, entry, named),
+        None => Party { family: None, place: first_line.clone() },
+    };
+    let trust = Declared {
+        judge: party("judge", &judge::MODEL),
+        system: party("system", &connect::GENERATOR),
+        waivers: fields.get("waive").map(|node| waive::waivers(reader, node)).unwrap_or_default(),
     };
     let budget = fields.entry("budget").and_then(|entry| budget::read(reader, entry));
     budget::check(reader, &fields, judge.as_ref(), embedder.as_ref());
@@ -246,6 +259,7 @@ fn read(reader: &mut Reader<'_>, node: &Node<'_>, file: &Path, metrics: Metrics<
         embedder,
         budget,
         rules,
+        trust,
         digest: digest.finish(),
         judge_stated,
         source: Arc::clone(reader.source),

@@ -58,6 +58,9 @@ pub struct Manifest {
     /// Digest of each metric's parameters in the policy: scores under other parameters are not compared.
     #[serde(default)]
     pub parameters: BTreeMap<MetricKey, String>,
+    /// Names other than `judge.model` by which the judge's replies called the model. Stored replies and those of other processes tell none.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub judge_calls_itself: BTreeSet<String>,
     /// What it spent on models; absent where none was asked that costs anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<Spending>,

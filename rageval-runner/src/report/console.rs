@@ -5,6 +5,7 @@ pub mod gate;
 pub mod spending;
 pub mod summary;
 pub mod text;
+pub mod trust;
 
 pub use summary::{Summary, summary};
 

@@ -1,6 +1,16 @@
-//! What makes a number worth believing.
+//! What makes a number worth believing: a judge that can be believed, and cases that stay what they were.
 
 pub mod changelog;
+pub mod check;
+pub mod family;
 pub mod lock;
 pub mod near_duplicates;
+pub mod pin;
 pub mod strata;
+pub mod waiver;
+
+/// A day of the calendar, in whatever time zone is said beside it.
+pub use jiff::civil::Date;
+
+pub use check::{Declared, Party, Trust, check};
+pub use waiver::{Waivable, Waiver, utc_day};

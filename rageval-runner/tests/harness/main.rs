@@ -20,6 +20,7 @@ mod setup;
 mod snapshots;
 #[path = "../support/trials.rs"]
 mod trials;
+mod trust;
 
 use std::process::ExitCode;
 
@@ -36,7 +37,7 @@ fn main() -> ExitCode {
             Some(_) | None => suite.system(fixture::answer).run(),
         };
     }
-    let groups: [(&str, &[trials::Test]); 11] = [
+    let groups: [(&str, &[trials::Test]); 12] = [
         ("baselines", baselines::TESTS),
         ("compared", compared::TESTS),
         ("containment", containment::TESTS),
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         ("processes", processes::TESTS),
         ("setup", setup::TESTS),
         ("snapshots", snapshots::TESTS),
+        ("trust", trust::TESTS),
     ];
     trials::run(&groups)
 }

@@ -32,8 +32,12 @@ fn shown(folder: &Path) -> String {
             let root = policy.root.to_string_lossy().into_owned();
             let budget = policy.budget.map(|budget| format!("{budget:#?}\n")).unwrap_or_default();
             let embedder = policy.embedder.iter().map(|embedder| format!("{embedder:#?}\n")).collect::<String>();
+            let trust = Some(policy.trust).filter(|trust| {
+                !trust.waivers.is_empty() || trust.judge.family.is_some() || trust.system.family.is_some()
+            });
+            let trust = trust.map(|trust| format!("{trust:#?}\n")).unwrap_or_default();
             let (system, judge, rules) = (policy.system, policy.judge, policy.rules);
-            let read = format!("{system:#?}\n{judge:#?}\n{embedder}{budget}{rules:#?}\n{golden_set:#?}\n");
+            let read = format!("{system:#?}\n{judge:#?}\n{embedder}{budget}{trust}{rules:#?}\n{golden_set:#?}\n");
             read.replace(&root, "ROOT")
         }
     }

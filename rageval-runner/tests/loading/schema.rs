@@ -109,7 +109,7 @@ fn every_key_is_documented() {
 fn the_examples_of_the_documentation_load() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
     let mut loaded = 0;
-    for file in ["cases.md", "thresholds.md"] {
+    for file in ["cases.md", "thresholds.md", "trust.md"] {
         let text = fs::read_to_string(docs.join(file)).expect("the page");
         for block in text.split("```yaml\n").skip(1).filter_map(|rest| rest.split("```").next()) {
             let judge = "judge: {provider: offline}\n";
@@ -127,5 +127,5 @@ fn the_examples_of_the_documentation_load() {
             loaded += 1;
         }
     }
-    assert_eq!(loaded, 4);
+    assert_eq!(loaded, 5);
 }

@@ -78,7 +78,7 @@ impl Project {
 
     pub(crate) fn policy(&self, url: &str, further: &str, rule: &str) {
         let policy = format!(
-            "version: 1\nsystem: {{kind: recorded, max_in_flight: 2}}\nsnapshots: {{fail_on: never}}\n\
+            "version: 1\nsystem: {{kind: recorded, generator: g, max_in_flight: 2}}\nsnapshots: {{fail_on: never}}\n\
              judge: {{provider: openai, base_url: \"{url}/v1\", model: m-2026-01-01, api_key_env: JUDGE_KEY, timeout: 20s, max_in_flight: 4{further}}}\nbudget: {{requests: 100000}}\n\
              metrics:\n  faithfulness: {rule}\n"
         );

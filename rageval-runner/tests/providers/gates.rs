@@ -58,7 +58,7 @@ impl Project {
 
     fn policy(&self, budget: &str, judge: &str) {
         let policy = format!(
-            "version: 1\nsystem: {{kind: recorded}}\nsnapshots: {{fail_on: never}}\n{budget}\n\
+            "version: 1\nsystem: {{kind: recorded, generator: g}}\nsnapshots: {{fail_on: never}}\n{budget}\n\
              judge: {{provider: openai, base_url: \"{}\", model: m, api_key_env: JUDGE_KEY, max_in_flight: 2, timeout: 20s{judge}}}\n\
              metrics:\n  faithfulness: {{min: 0.5, mean: {{min: 0.5}}}}\n",
             self.stub.url()
@@ -174,6 +174,8 @@ fn stops() {
     assert_eq!(run.records.len(), CASES, "every case has its record");
     let spent = Spending { requests: 3, input_tokens: 60, output_tokens: 15, ..Spending::default() };
     assert_eq!(run.manifest.spent, Some(spent));
+    // Asked as `m`.
+    assert_eq!(run.manifest.judge_calls_itself, ["judge-2026-01-01".to_owned()].into());
 }
 
 fn stored_in_spite_of_budget() {
@@ -183,6 +185,7 @@ fn stored_in_spite_of_budget() {
     assert_eq!(project.stub.seen().len(), CASES, "what was paid for is not asked again");
     project.policy("budget: {requests: 0}", "");
     project.run().ends_with(0);
+    assert!(project.latest().manifest.judge_calls_itself.is_empty(), "stored replies tell no name");
     assert_eq!(project.latest().manifest.spent, None);
 }
 

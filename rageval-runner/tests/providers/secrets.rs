@@ -81,7 +81,7 @@ fn written() {
     };
     write("Cargo.toml", "[workspace]\n");
     let policy = format!(
-        "version: 1\nsystem: {{kind: recorded}}\n\
+        "version: 1\nsystem: {{kind: recorded, generator: g}}\n\
          judge: {{provider: openai, base_url: \"{}\", model: m, api_key_env: JUDGE_KEY, timeout: 3s}}\n\
          embedder: {{provider: openai, base_url: \"{}\", model: m, api_key_env: JUDGE_KEY, timeout: 3s}}\n\
          budget: {{requests: 1000}}\n\

@@ -364,6 +364,10 @@ impl Judge for HostedJudge {
         self.transport.missing_key()
     }
 
+    fn other_names(&self) -> BTreeSet<String> {
+        self.learned().models.clone()
+    }
+
     fn notices(&self) -> Vec<String> {
         let learned = self.learned();
         let mut notices = learned.asked.notices(self.first);

@@ -45,7 +45,9 @@ pub struct Summary<'a> {
     pub basis: Basis<'a>,
     /// The set against the baseline, where there is one.
     pub population: Option<&'a Population>,
-    /// Notices of the run itself, which come first: waivers, then such as `no regression.baseline: nothing is compared`.
+    /// Waivers that hold: all are shown, in place of some of the worst scores where there is no room.
+    pub waivers: &'a [String],
+    /// Notices of the run itself, which come first, such as `no regression.baseline: nothing is compared`.
     pub notices: &'a [String],
     /// Where the run is kept.
     pub run: &'a str,
@@ -53,7 +55,7 @@ pub struct Summary<'a> {
 
 /// The lines after the test runner's own summary, at most [`MOST_LINES`]: counts, causes, the worst scores, known failures, notices, where the run is.
 pub fn summary(summary: &Summary<'_>) -> Vec<String> {
-    let Summary { decisions, set, records, basis, population, notices, run } = summary;
+    let Summary { decisions, set, records, basis, population, waivers, notices, run } = summary;
     let (cases, gates): (Vec<&Decision>, Vec<&Decision>) =
         decisions.iter().partition(|decision| decision.trial.starts_with("case::"));
     let trials: BTreeMap<String, &GoldenCase> = set.cases.iter().map(|case| (case.trial_name(), case)).collect();
@@ -80,7 +82,8 @@ pub fn summary(summary: &Summary<'_>) -> Vec<String> {
         );
         lines.push(line("baseline", &counts));
     }
-    lines.extend(worst(&red).into_iter().map(|text| line("worst", &text)));
+    let worst = worst(&red, MOST_WORST.saturating_sub(waivers.len()));
+    lines.extend(worst.into_iter().map(|text| line("worst", &text)));
     let red_gates: Vec<&str> =
         gates.iter().filter(|gate| gate.ruling.is_red()).map(|gate| gate.trial.as_str()).collect();
     if !red_gates.is_empty() {
@@ -94,6 +97,7 @@ pub fn summary(summary: &Summary<'_>) -> Vec<String> {
         let text = format!("{}: {}", known.len(), listed(&known, COLUMNS - LABEL - 6));
         lines.push(line("known", &text));
     }
+    lines.extend(waivers.iter().map(|waiver| line("waived", waiver)));
     let inconclusive = subjects(&all, INCONCLUSIVE);
     let mut shown: Vec<String> = all
         .iter()
@@ -104,8 +108,8 @@ pub fn summary(summary: &Summary<'_>) -> Vec<String> {
         let names = listed(&inconclusive, COLUMNS - LABEL - INCONCLUSIVE.len() - 6);
         shown.push(format!("{}{}: {names}", INCONCLUSIVE, inconclusive.len()));
     }
-    // One line is always left: what comes before takes at most ten.
-    let room = MOST_LINES - 1 - lines.len();
+    // One line is always left: what comes before takes at most ten, waivers included.
+    let room = (MOST_LINES - 1).saturating_sub(lines.len());
     if shown.len() > room {
         let more = format!(" (and {} more notices, in the run)", shown.len() - room);
         shown.truncate(room);
@@ -179,8 +183,8 @@ fn causes<'a>(
     counts.into_iter().map(|(cause, count)| format!("{count} {cause}")).collect()
 }
 
-/// The broken rules with the largest shortfall, one a case.
-fn worst(red: &[(&GoldenCase, CaseFindings)]) -> Vec<String> {
+/// At most so many broken rules with the largest shortfall, one a case.
+fn worst(red: &[(&GoldenCase, CaseFindings)], most: usize) -> Vec<String> {
     let mut worst: Vec<(f64, &GoldenCase, &Broken)> = red
         .iter()
         .filter_map(|(case, findings)| {
@@ -191,7 +195,7 @@ fn worst(red: &[(&GoldenCase, CaseFindings)]) -> Vec<String> {
     worst.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.id.cmp(&b.1.id)));
     worst
         .into_iter()
-        .take(MOST_WORST)
+        .take(most)
         .map(|(_, case, broken)| {
             // The place stays whole; what stands before it may be cut.
             let place = visible(&case.place.to_string());
@@ -224,8 +228,12 @@ mod tests {
         model::{KnownFailure, Outcome, Place},
     };
 
-    /// Decides every trial and sums the run up.
     fn summed_up(world: &World, notices: &[String]) -> Vec<String> {
+        waived(world, &[], notices)
+    }
+
+    /// Decides every trial and sums the run up.
+    fn waived(world: &World, waivers: &[String], notices: &[String]) -> Vec<String> {
         let basis = world.basis();
         let tests = world.tests();
         let cases = world.set.cases.iter().map(|case| decide_case(case, &world.records[&case.id], &basis, None));
@@ -239,6 +247,7 @@ mod tests {
             records: &world.records,
             basis,
             population: population.as_ref(),
+            waivers,
             notices,
             run: "target/rageval/runs/20260101-000000-abcd/run.json",
         })
@@ -288,6 +297,20 @@ mod tests {
             "run         target/rageval/runs/20260101-000000-abcd/run.json",
         ];
         assert_eq!(lines, expected, "\n{}", lines.join("\n"));
+    }
+
+    #[test]
+    fn every_waiver_is_shown_in_place_of_some_of_the_worst() {
+        let waivers = [
+            "alias until 2026-12-31: no dated name".to_owned(),
+            format!("family until 2026-12-31: {}", "x".repeat(200)),
+        ];
+        let lines = waived(&world(), &waivers, &["a".to_owned(), "b".to_owned()]);
+        assert_eq!(lines.len(), MOST_LINES, "{lines:#?}");
+        assert_eq!(lines.iter().filter(|line| line.starts_with("worst")).count(), MOST_WORST - 2);
+        let shown: Vec<_> = lines.iter().filter(|line| line.starts_with("waived")).collect();
+        assert_eq!(shown[0], "waived      alias until 2026-12-31: no dated name");
+        assert!(shown.len() == 2 && shown[1].width() == COLUMNS, "{lines:#?}");
     }
 
     #[test]

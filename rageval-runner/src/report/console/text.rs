@@ -134,6 +134,12 @@ pub fn whole_line(label: &str, text: &str) -> String {
     format!("{label:<LABEL$}{}", visible(text))
 }
 
+/// Lines under one label, each whole.
+pub fn whole_lines(label: &str, lines: &[String]) -> Vec<String> {
+    let label_of = |at: usize| if at == 0 { label } else { "" };
+    lines.iter().enumerate().map(|(at, text)| whole_line(label_of(at), text)).collect()
+}
+
 /// The command that runs one trial alone.
 pub fn run_alone(target: &str, trial: &str) -> String {
     format!("cargo test --test {target} -- --exact '{}'", trial.replace('\'', r"'\''"))

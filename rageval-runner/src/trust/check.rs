@@ -1,0 +1,179 @@
+//! Checks that the judge's name stays with one model and that it grades no model of its own family.
+
+use std::collections::BTreeSet;
+
+use jiff::civil::Date;
+
+use super::{
+    family::{Kin, kin},
+    pin::{Pin, pin},
+    waiver::{Waivable, Waiver},
+};
+use crate::model::{Place, run::JudgeStamp};
+
+/// Providers whose judges are code: of no family, and with no name that moves.
+pub(crate) const CODE: [&str; 2] = ["offline", "scripted"];
+
+/// The provider whose judge is a program of the user, named as the user likes.
+pub(crate) const PROGRAM: &str = "command";
+
+/// What the policy says for the check.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Declared {
+    /// The judge.
+    pub judge: Party,
+    /// The system that is judged.
+    pub system: Party,
+    /// What is waived, each at most once.
+    pub waivers: Vec<Waiver>,
+}
+
+/// What the policy says of one side.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Party {
+    /// Its family, where its name does not tell; `none` for what is no model.
+    pub family: Option<String>,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// What the check found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Trust {
+    /// What is red, each in lines: what is wrong, then what to do.
+    pub refused: Vec<Vec<String>>,
+    /// Waivers that hold and are needed: to be printed on every run.
+    pub waived: Vec<String>,
+    /// What changes nothing and somebody should know.
+    pub notices: Vec<String>,
+}
+
+/// Checks the judge of a run against the generator of its answers and against what the policy waives on this day in UTC.
+///
+/// `generator` is the declared model that writes the answers, `embedder` the model of a hosted embedder; `None` where there is none.
+pub fn check(
+    judge: &JudgeStamp,
+    generator: Option<&str>,
+    embedder: Option<&str>,
+    declared: &Declared,
+    today: Date,
+) -> Trust {
+    let mut trust = Trust::default();
+    let mut faults = Vec::new();
+    if !CODE.contains(&judge.provider.as_str()) {
+        pinned(judge, declared, &mut faults, &mut trust.notices);
+        not_itself(judge, generator, declared, &mut faults, &mut trust.notices);
+    }
+    if let Some((model, Pin::Floating(alias))) = embedder.map(|model| (model, pin(model))) {
+        trust
+            .notices
+            .push(format!("{} moves the embedder's name `{model}`: prefer one as `{}`", alias.provider, alias.instead));
+    }
+    for fault in &faults {
+        let waiver = declared.waivers.iter().find(|waiver| waiver.what == fault.what);
+        match waiver {
+            Some(waiver) if waiver.holds_on(today) => {
+                trust.waived.push(format!("{} until {}: {}", waiver.what.as_str(), waiver.until, waiver.reason));
+            }
+            Some(waiver) => trust.refused.push(
+                fault.told(&format!("or waive it anew: the waiver at {} expired on {}", waiver.place, waiver.until)),
+            ),
+            None => trust.refused.push(fault.told(&format!(
+                "or waive it in writing: `waive: {{{}: {{reason: WHY, until: YYYY-MM-DD}}}}`",
+                fault.what.as_str()
+            ))),
+        }
+    }
+    let unused = declared.waivers.iter().filter(|waiver| !faults.iter().any(|fault| fault.what == waiver.what));
+    trust.notices.extend(unused.map(|waiver| {
+        let end = if waiver.holds_on(today) { "" } else { ", and has expired" };
+        format!("{}: `waive.{}` waives nothing{end}; remove it", waiver.place, waiver.what.as_str())
+    }));
+    trust
+}
+
+/// Something that is red unless it is waived.
+struct Fault {
+    what: Waivable,
+    why: String,
+    todo: String,
+}
+
+impl Fault {
+    fn told(&self, waiving: &str) -> Vec<String> {
+        vec![self.why.clone(), self.todo.clone(), waiving.to_owned()]
+    }
+}
+
+fn pinned(judge: &JudgeStamp, declared: &Declared, faults: &mut Vec<Fault>, notices: &mut Vec<String>) {
+    let model = &judge.model;
+    match pin(model) {
+        Pin::Fixed => {}
+        Pin::Floating(alias) => faults.push(Fault {
+            what: Waivable::Alias,
+            why: format!(
+                "{}: {} moves the judge's name `{model}` to other models, so two runs may have two judges",
+                declared.judge.place, alias.provider
+            ),
+            todo: format!("name a model that stays, as in `model: {}`", alias.instead),
+        }),
+        // What a program calls itself is for its user to say.
+        Pin::Unknown if judge.provider == PROGRAM => {}
+        Pin::Unknown => {
+            notices.push(format!("not known whether the judge's name `{model}` moves: prefer a dated one"));
+        }
+    }
+}
+
+fn not_itself(
+    judge: &JudgeStamp,
+    generator: Option<&str>,
+    declared: &Declared,
+    faults: &mut Vec<Fault>,
+    notices: &mut Vec<String>,
+) {
+    let model = &judge.model;
+    let Some(generator) = generator else {
+        faults.push(Fault {
+            what: Waivable::Generator,
+            why: format!(
+                "{}: no `system.generator` says which model writes the answers, so the judge `{model}` may grade its own family",
+                declared.system.place
+            ),
+            todo: "add `generator: MODEL` to `system`, and `family: none` beside it where no model writes them".to_owned(),
+        });
+        return;
+    };
+    let judge_kin = kin(model, declared.judge.family.as_deref());
+    let system_kin = kin(generator, declared.system.family.as_deref());
+    match (judge_kin, system_kin) {
+        (Kin::NoModel, _) | (_, Kin::NoModel) => {}
+        (Kin::Of(judges), Kin::Of(systems)) => {
+            let shared: BTreeSet<_> = judges.intersection(&systems).map(String::as_str).collect();
+            if !shared.is_empty() {
+                let shared = shared.into_iter().collect::<Vec<_>>().join(", ");
+                faults.push(Fault {
+                    what: Waivable::Family,
+                    why: format!(
+                        "{}: the judge `{model}` and the generator `{generator}` are of one family, {shared}: models favour their own",
+                        declared.judge.place
+                    ),
+                    todo: "let a model of another family judge".to_owned(),
+                });
+            }
+        }
+        (Kin::Of(_), Kin::Unknown) => {
+            notices.push(format!("family of the generator `{generator}` not known: declare `system.family`"));
+        }
+        (Kin::Unknown, Kin::Of(_)) => {
+            notices.push(format!("family of the judge `{model}` not known: declare `judge.family`"));
+        }
+        (Kin::Unknown, Kin::Unknown) => {
+            let keys = "declare `judge.family`, `system.family`";
+            notices.push(format!("families of judge and generator not known: {keys}"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

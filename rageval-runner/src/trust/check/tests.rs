@@ -1,0 +1,170 @@
+//! What is red, what a waiver changes, what is only told.
+
+use super::*;
+
+const DATED: &str = "qwen3-235b-a22b-instruct-2507";
+
+fn date(text: &str) -> Date {
+    text.parse().expect("a date")
+}
+
+fn judge(provider: &str, model: &str) -> JudgeStamp {
+    JudgeStamp { provider: provider.to_owned(), model: model.to_owned(), fingerprint: String::new() }
+}
+
+fn place(line: usize) -> Place {
+    Place { file: "thresholds.yaml".to_owned(), line, column: 1 }
+}
+
+fn declared(waivers: &[(Waivable, &str)]) -> Declared {
+    let waiver = |(at, (what, until)): (usize, &(Waivable, &str))| Waiver {
+        what: *what,
+        reason: "because".to_owned(),
+        until: date(until),
+        place: place(10 + at),
+    };
+    Declared {
+        judge: Party { family: None, place: place(4) },
+        system: Party { family: None, place: place(3) },
+        waivers: waivers.iter().enumerate().map(waiver).collect(),
+    }
+}
+
+/// Checks an `openai` judge on the last day of November 2026.
+fn checked(model: &str, generator: Option<&str>, declared: &Declared) -> Trust {
+    check(&judge("openai", model), generator, None, declared, date("2026-11-30"))
+}
+
+#[test]
+fn a_dated_judge_of_another_family_is_trusted_in_silence() {
+    assert_eq!(checked(DATED, Some("gpt-4o"), &declared(&[])), Trust::default());
+}
+
+#[test]
+fn judges_that_are_code_are_not_checked() {
+    for provider in CODE {
+        let trust = check(&judge(provider, "gpt-4o"), None, None, &declared(&[]), date("2026-11-30"));
+        assert_eq!(trust, Trust::default());
+    }
+}
+
+#[test]
+fn a_name_that_moves_is_refused() {
+    let trust = checked("mistral-large-latest", Some("gpt-4o"), &declared(&[]));
+    let [refused] = trust.refused.as_slice() else { panic!("{trust:?}") };
+    assert_eq!(
+        refused,
+        &[
+            "thresholds.yaml:4: the provider moves the judge's name `mistral-large-latest` to other models, so two runs may have two judges",
+            "name a model that stays, as in `model: NAME-2026-01-31`",
+            "or waive it in writing: `waive: {alias: {reason: WHY, until: YYYY-MM-DD}}`",
+        ]
+    );
+}
+
+#[test]
+fn a_judge_of_the_generators_family_is_refused() {
+    let trust = checked("gpt-4o-2024-08-06", Some("o3-mini"), &declared(&[]));
+    let [refused] = trust.refused.as_slice() else { panic!("{trust:?}") };
+    assert_eq!(
+        refused[0],
+        "thresholds.yaml:4: the judge `gpt-4o-2024-08-06` and the generator `o3-mini` are of one family, openai: models favour their own"
+    );
+    let mut declared = declared(&[]);
+    (declared.judge.family, declared.system.family) = (Some("ours".to_owned()), Some("Ours".to_owned()));
+    let trust = checked("judge-2026-01-01", Some("bot"), &declared);
+    assert!(trust.refused[0][0].contains("of one family, ours"), "{trust:?}");
+}
+
+#[test]
+fn an_undeclared_generator_is_refused() {
+    let trust = checked(DATED, None, &declared(&[]));
+    let [refused] = trust.refused.as_slice() else { panic!("{trust:?}") };
+    assert!(refused[0].starts_with("thresholds.yaml:3: no `system.generator` says"), "{refused:?}");
+    assert_eq!(trust.notices, Vec::<String>::new());
+}
+
+#[test]
+fn a_waiver_that_holds_passes_what_it_names_and_is_told() {
+    let all = [(Waivable::Alias, "2026-11-30"), (Waivable::Family, "2027-01-31")];
+    let trust = checked("gpt-4o", Some("gpt-4.1"), &declared(&all));
+    assert_eq!(trust.refused, Vec::<Vec<String>>::new());
+    assert_eq!(trust.waived, ["alias until 2026-11-30: because", "family until 2027-01-31: because"]);
+    assert_eq!(trust.notices, Vec::<String>::new());
+    let trust = checked(DATED, None, &declared(&[(Waivable::Generator, "2026-12-01")]));
+    assert_eq!((trust.refused.len(), trust.waived.len()), (0, 1));
+}
+
+#[test]
+fn a_waiver_passes_nothing_but_what_it_names() {
+    let trust = checked("gpt-4o", Some("gpt-4.1"), &declared(&[(Waivable::Alias, "2027-01-31")]));
+    assert_eq!((trust.refused.len(), trust.waived.len()), (1, 1));
+    assert!(trust.refused[0][0].contains("one family"), "{trust:?}");
+}
+
+#[test]
+fn an_expired_waiver_is_none() {
+    let trust = checked("gpt-4o", Some("qwen-plus"), &declared(&[(Waivable::Alias, "2026-11-29")]));
+    assert_eq!(trust.waived, Vec::<String>::new());
+    assert_eq!(trust.refused[0][2], "or waive it anew: the waiver at thresholds.yaml:10 expired on 2026-11-29");
+}
+
+#[test]
+fn a_waiver_without_use_is_told() {
+    let all = [(Waivable::Alias, "2027-01-31"), (Waivable::Calibration, "2026-01-31")];
+    let trust = checked(DATED, Some("gpt-4o"), &declared(&all));
+    assert_eq!(
+        trust.notices,
+        [
+            "thresholds.yaml:10: `waive.alias` waives nothing; remove it",
+            "thresholds.yaml:11: `waive.calibration` waives nothing, and has expired; remove it",
+        ]
+    );
+}
+
+#[test]
+fn what_nobody_knows_is_told_once() {
+    let notices = |model: &str, generator: &str| checked(model, Some(generator), &declared(&[])).notices;
+    assert_eq!(
+        notices("m", "g"),
+        [
+            "not known whether the judge's name `m` moves: prefer a dated one",
+            "families of judge and generator not known: declare `judge.family`, `system.family`",
+        ]
+    );
+    assert_eq!(notices(DATED, "g"), ["family of the generator `g` not known: declare `system.family`"]);
+    assert_eq!(
+        notices("judge-2026-01-01", "gpt-4o"),
+        ["family of the judge `judge-2026-01-01` not known: declare `judge.family`"]
+    );
+}
+
+#[test]
+fn answers_of_no_model_are_of_no_family() {
+    let mut declared = declared(&[]);
+    declared.system.family = Some("none".to_owned());
+    assert_eq!(checked(DATED, Some("extractive"), &declared), Trust::default());
+}
+
+#[test]
+fn a_program_may_be_called_as_its_user_likes() {
+    let mut declared = declared(&[]);
+    declared.judge.family = Some("none".to_owned());
+    let with = |model: &str| check(&judge("command", model), Some("gpt-4o"), None, &declared, date("2026-11-30"));
+    assert_eq!(with("rules-3"), Trust::default());
+    assert_eq!(with("gpt-4o").refused.len(), 2, "a model's name counts wherever it is asked");
+}
+
+#[test]
+fn an_embedder_whose_name_moves_is_told() {
+    let trust = check(&judge("offline", "1"), None, Some("embed-latest"), &declared(&[]), date("2026-11-30"));
+    assert_eq!(
+        trust.notices,
+        ["the provider moves the embedder's name `embed-latest`: prefer one as `NAME-2026-01-31`"]
+    );
+    assert_eq!(trust.refused, Vec::<Vec<String>>::new());
+    assert_eq!(
+        check(&judge("offline", "1"), None, Some("e5-small"), &declared(&[]), date("2026-11-30")),
+        Trust::default()
+    );
+}
