@@ -50,7 +50,8 @@ pub(crate) fn answer(seen: &Seen) -> Reply {
     let body = seen.json();
     let Some(schema) = body["response_format"]["json_schema"]["name"].as_str() else { return vectors(&body) };
     let shown = body["messages"][1]["content"].as_str().expect("the data");
-    let each = |field: &str, entry: &dyn Fn(usize) -> Value| (1..=numbered(shown, field)).map(entry).collect::<Vec<_>>();
+    let each =
+        |field: &str, entry: &dyn Fn(usize) -> Value| (1..=numbered(shown, field)).map(entry).collect::<Vec<_>>();
     let value = match schema {
         "faithfulness-verdicts" => {
             let claim = |n| json!([{"claim": format!("what sentence {n} says"), "verdict": "supported", "context": 1, "quote": "is blue"}]);
