@@ -23,7 +23,7 @@ use rageval_runner::{
     },
     load,
     metric::{METRICS, Metric},
-    store::{replies::ReplyStore, slots::Limit},
+    store::{baseline::Answers, ledger::Ledger, replies::ReplyStore, slots::Limit},
     system,
 };
 use serde_json::json;
@@ -37,6 +37,7 @@ const POLICY: &str = "version: 1
 system: {kind: recorded, generator: g}
 snapshots: {fail_on: never}
 judge: {provider: openai, base_url: \"http://127.0.0.1:1/v1\", model: m-2026-01-01, mode: replay}
+budget: {requests: 1}
 metrics:
   faithfulness: {mean: {min: 0}}
   answer_relevancy: {mean: {min: 0}}
@@ -109,8 +110,12 @@ fn store_all(folder: &Path, cases: usize) {
             timeout: policy.judge.timeout,
             limit: Limit::in_process(64),
             minute: None,
+            account: None,
             replies: Some(Replies::new(store.clone(), keys, ReplyMode::Cached)),
         },
+        ledger: Ledger::in_process(None),
+        baseline: Answers::default(),
+        embedding: None,
         metrics: METRICS.iter().map(|metric| *metric as &'static dyn Metric).collect(),
         rules: policy.rules.clone(),
         system_timeout: policy.system.timeout,

@@ -23,7 +23,7 @@ use crate::{
     metric::Metric,
     model::{
         CaseId, GoldenCase, MetricKey, Record, Records,
-        run::{Baseline, Decision, JudgeStamp, Manifest, Run, SetStamp, SystemStamp},
+        run::{Baseline, Decision, JudgeStamp, Manifest, SetStamp, SystemStamp},
     },
     store::{StoreError, ledger::Ledger, runs, runs::RunFolder},
     system::RagSystem,
@@ -338,25 +338,19 @@ impl Session {
     /// Ends the run of one process: writes the run file, also when cases failed.
     pub(super) fn write_run(&self) -> Result<std::path::PathBuf, StoreError> {
         let Shared::Memory(slots) = &self.records else { return Ok(self.folder.path()) };
-        let mut records: Vec<Record> = Vec::new();
+        let mut records: Vec<Arc<Record>> = Vec::new();
         let mut missing = BTreeSet::new();
         for (id, slot) in slots {
             match slot.get() {
-                Some(Ok(record)) => records.push(Record::clone(record)),
+                Some(Ok(record)) => records.push(Arc::clone(record)),
                 Some(Err(_)) | None => {
                     missing.insert(id.clone());
                 }
             }
         }
-        let decisions = self.decisions.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
-        let run = Run {
-            format: runs::FORMAT.to_owned(),
-            version: runs::VERSION,
-            manifest: self.manifest(missing),
-            records,
-            decisions,
-        };
-        let path = self.folder.write_run(&run)?;
+        let decisions = self.decisions.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let decisions: Vec<Decision> = decisions.into_values().collect();
+        let path = self.folder.write_run(&self.manifest(missing), &records, &decisions)?;
         self.folder.finish()?;
         Ok(path)
     }

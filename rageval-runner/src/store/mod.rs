@@ -57,22 +57,29 @@ impl StoreError {
 
 /// Writes a file whole or not at all: a temporary file in the same folder, then a rename. Makes the folder when missing.
 pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    write_by_way_of(path.parent().unwrap_or_else(|| Path::new(".")), path, bytes, File::sync_data)
+    write_piecewise(path, |file| file.write_all(bytes))
 }
 
-/// The same with the temporary file in a folder of the same file system, where whatever a killed process leaves is easily found, and
-/// with what must be done before the file takes its place.
+/// The same for a file that is too large to stand in memory as a whole.
+fn write_piecewise(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), StoreError> {
+    write_by_way_of(path.parent().unwrap_or_else(|| Path::new(".")), path, |file| {
+        write(file)?;
+        file.sync_data()
+    })
+}
+
+/// The same with the temporary file in a folder of the same file system, where whatever a killed process leaves is easily found;
+/// `write` does all that must be done before the file takes its place.
 fn write_by_way_of(
     temporaries: &Path,
     path: &Path,
-    bytes: &[u8],
-    settle: impl FnOnce(&File) -> io::Result<()>,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> Result<(), StoreError> {
     for folder in [temporaries, path.parent().unwrap_or_else(|| Path::new("."))] {
         std::fs::create_dir_all(folder).map_err(StoreError::io(folder))?;
     }
     let mut file = temporary(temporaries).map_err(StoreError::io(temporaries))?;
-    file.write_all(bytes).and_then(|()| settle(file.as_file())).map_err(StoreError::io(path))?;
+    write(file.as_file_mut()).map_err(StoreError::io(path))?;
     file.persist(path).map_err(|error| StoreError::Io { path: path.to_owned(), source: error.error })?;
     Ok(())
 }

@@ -8,7 +8,8 @@
 mod tests;
 
 use std::{
-    fs, io,
+    fs,
+    io::{self, Write as _},
     path::{Path, PathBuf},
     sync::{Arc, Once},
     time::Duration,
@@ -143,7 +144,7 @@ impl ReplyStore {
             serde_json::to_string_pretty(entry).map_err(|error| StoreError::format(&path, error.to_string()))?;
         text.push('\n');
         // The disk is not waited for: that costs milliseconds a reply, and what a power failure tears is found out when it is read.
-        write_by_way_of(&self.folder.join(TEMPORARIES), &path, text.as_bytes(), |_| Ok(()))
+        write_by_way_of(&self.folder.join(TEMPORARIES), &path, |file| file.write_all(text.as_bytes()))
     }
 
     /// Removes the reply under a key; whether there was one.

@@ -6,8 +6,10 @@
 
 use std::{
     collections::BTreeSet,
-    fs, io,
+    fs,
+    io::{self, BufWriter, Write},
     path::{Path, PathBuf},
+    sync::Arc,
     time::SystemTime,
 };
 
@@ -18,7 +20,7 @@ use super::{
     ledger::{self, Ledger},
     minute::MinuteLimit,
     slots::{Backoff, Limit, try_lock},
-    write_atomically,
+    write_atomically, write_piecewise,
 };
 use crate::model::{
     Budget, CaseId, GoldenCase, Record,
@@ -131,10 +133,19 @@ impl RunFolder {
         write_json(&path, &SharedManifest { version: VERSION, manifest: manifest.clone(), cases })
     }
 
-    /// Writes `run.json`: one line a record, one line a decision.
-    pub fn write_run(&self, run: &Run) -> Result<PathBuf, StoreError> {
+    /// Writes `run.json`: one line a record, one line a decision, as it goes, since the text of a run is larger than its records.
+    pub fn write_run(
+        &self,
+        manifest: &Manifest,
+        records: &[Arc<Record>],
+        decisions: &[Decision],
+    ) -> Result<PathBuf, StoreError> {
         let path = self.path().join("run.json");
-        write_atomically(&path, to_text(run).map_err(|e| StoreError::format(&path, e.to_string()))?.as_bytes())?;
+        write_piecewise(&path, |file| {
+            let mut writer = BufWriter::new(file);
+            write_text(&mut writer, manifest, records, decisions)?;
+            writer.flush()
+        })?;
         Ok(path)
     }
 
@@ -260,24 +271,27 @@ fn read_shared(folder: &Path) -> Result<Run, StoreError> {
 }
 
 /// A run as text: valid JSON with one line a record and one a decision, so that it can be looked at and compared line by line.
-fn to_text(run: &Run) -> serde_json::Result<String> {
-    let mut text = format!(
-        "{{\"format\":{},\"version\":{},\n\"manifest\":{},\n\"records\":[",
-        serde_json::to_string(&run.format)?,
-        run.version,
-        serde_json::to_string(&run.manifest)?
-    );
-    push_lines(&mut text, &run.records)?;
-    text.push_str("],\n\"decisions\":[");
-    push_lines(&mut text, &run.decisions)?;
-    text.push_str("]}\n");
-    Ok(text)
+fn write_text(
+    writer: &mut impl Write,
+    manifest: &Manifest,
+    records: &[Arc<Record>],
+    decisions: &[Decision],
+) -> io::Result<()> {
+    let manifest = serde_json::to_string(manifest)?;
+    write!(writer, "{{\"format\":\"{FORMAT}\",\"version\":{VERSION},\n\"manifest\":{manifest},\n\"records\":[")?;
+    write_lines(writer, records.iter().map(|record| &**record))?;
+    write!(writer, "],\n\"decisions\":[")?;
+    write_lines(writer, decisions)?;
+    writer.write_all(b"]}\n")
 }
 
-fn push_lines<T: Serialize>(text: &mut String, items: &[T]) -> serde_json::Result<()> {
-    for (i, item) in items.iter().enumerate() {
-        text.push_str(if i == 0 { "\n" } else { ",\n" });
-        text.push_str(&serde_json::to_string(item)?);
+fn write_lines<'a, T: Serialize + 'a>(
+    writer: &mut impl Write,
+    items: impl IntoIterator<Item = &'a T>,
+) -> io::Result<()> {
+    for (i, item) in items.into_iter().enumerate() {
+        writer.write_all(if i == 0 { b"\n" } else { b",\n" })?;
+        serde_json::to_writer(&mut *writer, item)?;
     }
     Ok(())
 }

@@ -7,6 +7,8 @@ mod embeddings;
 mod ends;
 mod fake;
 mod forms;
+#[path = "../support/four_metrics.rs"]
+mod four_metrics;
 mod gate;
 mod gates;
 mod kills;
@@ -14,6 +16,7 @@ mod load;
 mod logprobs;
 mod programs;
 mod replies;
+mod requests;
 mod secrets;
 mod stub;
 mod transport;
@@ -46,7 +49,7 @@ fn main() -> ExitCode {
     if std::env::var_os(GATE).is_some() {
         return rageval_runner::Suite::new(rageval_runner::location!()).run();
     }
-    let groups: [(&str, &[Test]); 12] = [
+    let groups: [(&str, &[Test]); 13] = [
         ("embeddings", embeddings::TESTS),
         ("ends", ends::TESTS),
         ("forms", forms::TESTS),
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
         ("logprobs", logprobs::TESTS),
         ("programs", programs::TESTS),
         ("replies", replies::TESTS),
+        ("requests", requests::TESTS),
         ("secrets", secrets::TESTS),
         ("transport", transport::TESTS),
         ("wire", wire::TESTS),

@@ -48,7 +48,7 @@ struct ToolChoice<'a> {
 /// The body of a request. A strict schema is asked as a tool that must be called: that is this interface's way.
 pub(super) fn body(setting: &Setting, prompt: &Prompt, asked: Asked) -> Result<String, serde_json::Error> {
     let schema = serde_json::from_str::<&RawValue>(&prompt.schema_text)?;
-    let name = prompt.schema_name.as_str();
+    let name = &*prompt.schema_name;
     let system = super::system_text(prompt, asked.form);
     let (tools, tool_choice) = match asked.form {
         Form::Schema | Form::Tool => (

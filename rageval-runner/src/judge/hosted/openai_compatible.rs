@@ -91,7 +91,7 @@ pub(super) fn body(
     alternatives: Option<u8>,
 ) -> Result<String, serde_json::Error> {
     let schema = serde_json::from_str::<&RawValue>(&prompt.schema_text)?;
-    let name = prompt.schema_name.as_str();
+    let name = &*prompt.schema_name;
     let system = super::system_text(prompt, asked.form);
     let (response_format, tools, tool_choice) = match asked.form {
         Form::Schema => {

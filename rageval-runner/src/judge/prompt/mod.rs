@@ -7,17 +7,21 @@ mod fence;
 mod one_line;
 mod own;
 mod reasons;
+mod sheet;
 #[cfg(test)]
 mod tests;
 
-use std::{borrow::Cow, collections::BTreeMap, sync::LazyLock};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, LazyLock},
+};
 
 pub use catalog::LANGUAGES;
 use catalog::{Kind, Presence, TEMPLATES, Template};
 use fence::Fenced;
-use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 pub use own::TemplateFault;
 use serde_json::Value;
+use sheet::{Sheets, Unread, fill, texts};
 
 use crate::model::{JudgeRequest, Language, Shown};
 
@@ -28,17 +32,17 @@ const FORM: &str = "1";
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prompt {
     /// The instructions; the same for every request of one name and language, so that a provider can keep them read.
-    pub system: String,
+    pub system: Arc<str>,
     /// The data between fences, and a last reminder.
     pub user: String,
     /// The request's name with `-` for `.`, since providers take only letters, digits, `_` and `-`: `faithfulness-verdicts`.
-    pub schema_name: String,
+    pub schema_name: Arc<str>,
     /// JSON schema of the reply, fit for a provider's strict mode.
-    pub schema: Value,
+    pub schema: Arc<Value>,
     /// The same schema as text, its keys in the order in which the judge should write them: in an entry the number first.
-    pub schema_text: String,
+    pub schema_text: Arc<str>,
     /// 64 hex digits over everything that makes the prompt but the data: template, schema and form.
-    pub hash: String,
+    pub hash: Arc<str>,
 }
 
 /// Why there is no prompt for a request.
@@ -78,21 +82,13 @@ pub enum PromptError {
 pub struct Prompts {
     reasons: bool,
     own: BTreeMap<(&'static str, Language), String>,
-}
-
-/// A prompt before its data.
-struct Sheet<'a> {
-    system: String,
-    /// The template of the user part.
-    user: &'a str,
-    schema: String,
-    hash: String,
+    sheets: Sheets,
 }
 
 impl Prompts {
     /// The built-in prompts. With `reasons`, a reply has a `reason` beside each verdict, where there are verdicts.
     pub fn new(reasons: bool) -> Self {
-        Self { reasons, own: BTreeMap::new() }
+        Self { reasons, ..Self::default() }
     }
 
     /// Puts a template in the place of the built-in one of this name and language. Its lines end with LF alone.
@@ -107,6 +103,7 @@ impl Prompts {
         let faults = own::faults(template, text);
         if faults.is_empty() {
             self.own.insert((template.name, language), text.to_owned());
+            self.sheets = Sheets::default();
             return Ok(());
         }
         Err(faults)
@@ -124,21 +121,21 @@ impl Prompts {
         let language = request.language;
         let at_fault = |why: String| PromptError::Template { name: request.name.clone(), language, why };
         check_fields(template, request)?;
-        let Sheet { system, user, schema, hash } = self.sheet(template, language).map_err(at_fault)?;
-        let Fenced { nonce, blocks } = Fenced::of(&hash, request);
-        let user = fill(user, texts(&blocks)).map_err(|error| at_fault(error.to_string()))?;
+        let sheet = self.sheets.get(template, language, || self.unread(template, language)).map_err(at_fault)?;
+        let Fenced { nonce, blocks } = Fenced::of(&sheet.hash, request);
+        let user = sheet.user(&blocks).map_err(|error| at_fault(error.to_string()))?;
         // A template that leaves a block out, or shows it twice or among the instructions, would be judged by what is left.
         let is_shown_once = |block: &String| user.matches(block.as_str()).count() == 1;
         if !blocks.values().all(is_shown_once) || user.matches(&nonce).count() != 2 * blocks.len() {
             return Err(at_fault("it does not show every field exactly once".to_owned()));
         }
         Ok(Prompt {
-            system,
+            system: Arc::clone(&sheet.system),
             user,
-            schema_name: template.name.replace('.', "-"),
-            schema: serde_json::from_str(&schema).map_err(|error| at_fault(format!("its schema: {error}")))?,
-            schema_text: schema.trim_end().to_owned(),
-            hash,
+            schema_name: Arc::clone(&sheet.schema_name),
+            schema: Arc::clone(&sheet.schema),
+            schema_text: Arc::clone(&sheet.schema_text),
+            hash: Arc::clone(&sheet.hash),
         })
     }
 
@@ -148,27 +145,19 @@ impl Prompts {
         for template in TEMPLATES {
             for language in LANGUAGES {
                 // A template without a prompt has no hash; what is wrong with it stands for it.
-                let hash = self.sheet(template, language).map_or_else(|why| why, |sheet| sheet.hash);
+                let hash = self.unread(template, language).map_or_else(|why| why, |sheet| sheet.hash);
                 hasher.update(hash.as_bytes());
             }
         }
         hasher.finalize().to_hex().to_string()
     }
 
-    fn sheet(&self, template: &Template, language: Language) -> Result<Sheet<'_>, String> {
+    fn unread(&self, template: &Template, language: Language) -> Result<Unread<'_>, String> {
         let text = match self.own.get(&(template.name, language)) {
             Some(text) => text,
             None => template.text(language),
         };
-        let reasons = self.reasons && reasons::fit(template.schema);
-        let why = |error: minijinja::Error| error.to_string();
-        let rules = fill(catalog::rules(language), [("reasons", reasons.into())]).map_err(why)?;
-        let schema = if reasons { reasons::in_schema(template.schema) } else { template.schema.to_owned() };
-        let hash = hash(&[FORM, template.name, language.as_str(), text, &rules, &schema]);
-        let (system, user) = parts(text).ok_or(PARTS)?;
-        let system = if reasons { Cow::Owned(reasons::in_examples(system)) } else { Cow::Borrowed(system) };
-        let system = fill(&system, [("rules", rules.into())]).map_err(why)?;
-        Ok(Sheet { system, user, schema, hash })
+        Unread::of(template, language, text, self.reasons)
     }
 }
 
@@ -236,23 +225,4 @@ fn hash(parts: &[&str]) -> String {
         hasher.update(part.as_bytes());
     }
     hasher.finalize().to_hex().to_string()
-}
-
-/// Blocks as values of a template.
-fn texts<'a>(blocks: &'a BTreeMap<&str, String>) -> impl Iterator<Item = (&'a str, minijinja::Value)> {
-    blocks.iter().map(|(name, text)| (*name, text.as_str().into()))
-}
-
-/// A template with its values; values are never read as templates.
-fn fill<'a>(
-    template: &str,
-    values: impl IntoIterator<Item = (&'a str, minijinja::Value)>,
-) -> Result<String, minijinja::Error> {
-    static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
-        let mut environment = Environment::new();
-        environment.set_undefined_behavior(UndefinedBehavior::Strict);
-        environment.set_auto_escape_callback(|_| AutoEscape::None);
-        environment
-    });
-    ENVIRONMENT.render_str(template, minijinja::Value::from_pairs(values))
 }

@@ -127,7 +127,7 @@ fn every_request_of_every_judged_metric_has_a_prompt_in_each_language() {
             assert!(!requests.is_empty(), "{}", metric.name());
             for request in requests {
                 let prompt = rendered(&request).unwrap_or_else(|error| panic!("{}: {error}", metric.name()));
-                assert_eq!(prompt.schema_name, request.name.replace('.', "-"));
+                assert_eq!(*prompt.schema_name, request.name.replace('.', "-"));
             }
         }
     }
@@ -217,7 +217,7 @@ fn each_template_explains_every_word_and_shows_a_reply_that_fits() {
     for request in requests() {
         let prompt = rendered(&request).expect("a prompt");
         let at = format!("{} {}", request.name, request.language.as_str());
-        assert_eq!(serde_json::from_str::<Value>(&prompt.schema_text).expect("JSON"), prompt.schema);
+        assert_eq!(serde_json::from_str::<Value>(&prompt.schema_text).expect("JSON"), *prompt.schema);
         let example: Value = serde_json::from_str(prompt.system.lines().last().expect("lines")).expect(&at);
         assert!(fits(&prompt.schema, &example), "{at}: the reply it shows does not fit its schema");
         for word in all_within(&prompt.schema).iter().filter_map(|inner| inner["enum"].as_array()).flatten() {
@@ -304,7 +304,7 @@ fn hashes_tell_prompts_apart_and_leave_out_the_data() {
     }
     assert_eq!(hashes.len(), TEMPLATES.len() * catalog::LANGUAGES.len());
     let digest = Prompts::default().digest();
-    assert!(digest.len() == 64 && !hashes.contains_key(&digest));
+    assert!(digest.len() == 64 && !hashes.contains_key(digest.as_str()));
 }
 
 #[test]
@@ -329,7 +329,7 @@ fn with_reasons_a_reply_has_one_beside_each_verdict_and_other_prompts_stay() {
         }
         assert_ne!(plain.hash, prompt.hash, "{at}");
         assert!(prompt.system.contains("`reason`") && !plain.system.contains("`reason`"), "{at}");
-        assert_eq!(serde_json::from_str::<Value>(&prompt.schema_text).expect("JSON"), prompt.schema);
+        assert_eq!(serde_json::from_str::<Value>(&prompt.schema_text).expect("JSON"), *prompt.schema);
         let example = prompt.system.lines().last().expect("lines");
         assert!(fits(&prompt.schema, &serde_json::from_str(example).expect("JSON")), "{at}: {example}");
         assert!(example.contains(r#""reason": "...", ""#), "{at}: {example}");

@@ -1,0 +1,129 @@
+//! A prompt before its data: made once for each request name and language, since all requests of one share it.
+
+use std::{
+    borrow::Cow,
+    collections::BTreeMap,
+    sync::{Arc, LazyLock, PoisonError, RwLock},
+};
+
+use minijinja::{AutoEscape, Environment, UndefinedBehavior};
+use serde_json::Value;
+
+use super::{FORM, PARTS, catalog, catalog::Template, hash, parts, reasons};
+use crate::model::Language;
+
+/// The name of the one template of an environment.
+const USER: &str = "user";
+
+/// What all requests of one name and language share.
+#[derive(Debug)]
+pub(super) struct Sheet {
+    pub(super) system: Arc<str>,
+    pub(super) schema_name: Arc<str>,
+    pub(super) schema: Arc<Value>,
+    pub(super) schema_text: Arc<str>,
+    pub(super) hash: Arc<str>,
+    /// Holds the template of the user part, read.
+    user: Environment<'static>,
+}
+
+/// A sheet whose user part and schema are still text.
+pub(super) struct Unread<'a> {
+    system: String,
+    user: &'a str,
+    schema: String,
+    pub(super) hash: String,
+}
+
+impl<'a> Unread<'a> {
+    /// The sheet of a template whose file has this text.
+    pub(super) fn of(template: &Template, language: Language, text: &'a str, reasons: bool) -> Result<Self, String> {
+        let reasons = reasons && reasons::fit(template.schema);
+        let why = |error: minijinja::Error| error.to_string();
+        let rules = fill(catalog::rules(language), [("reasons", reasons.into())]).map_err(why)?;
+        let schema = if reasons { reasons::in_schema(template.schema) } else { template.schema.to_owned() };
+        let hash = hash(&[FORM, template.name, language.as_str(), text, &rules, &schema]);
+        let (system, user) = parts(text).ok_or(PARTS)?;
+        let system = if reasons { Cow::Owned(reasons::in_examples(system)) } else { Cow::Borrowed(system) };
+        let system = fill(&system, [("rules", rules.into())]).map_err(why)?;
+        Ok(Self { system, user, schema, hash })
+    }
+
+    fn read(self, template: &Template) -> Result<Sheet, String> {
+        let mut user = environment();
+        user.add_template_owned(USER, self.user.to_owned()).map_err(|error| error.to_string())?;
+        Ok(Sheet {
+            system: self.system.into(),
+            schema_name: template.name.replace('.', "-").into(),
+            schema: Arc::new(serde_json::from_str(&self.schema).map_err(|error| format!("its schema: {error}"))?),
+            schema_text: self.schema.trim_end().into(),
+            hash: self.hash.into(),
+            user,
+        })
+    }
+}
+
+impl Sheet {
+    /// The user part with its blocks.
+    pub(super) fn user(&self, blocks: &BTreeMap<&str, String>) -> Result<String, minijinja::Error> {
+        self.user.get_template(USER)?.render(minijinja::Value::from_pairs(texts(blocks)))
+    }
+}
+
+/// The sheets that were needed so far. They follow from the templates, so that two sets of prompts are equal whatever stands here.
+#[derive(Debug, Default)]
+pub(super) struct Sheets(RwLock<BTreeMap<(&'static str, Language), Arc<Sheet>>>);
+
+impl Sheets {
+    /// The sheet of a template, made where it is needed for the first time.
+    pub(super) fn get<'a>(
+        &self,
+        template: &Template,
+        language: Language,
+        unread: impl FnOnce() -> Result<Unread<'a>, String>,
+    ) -> Result<Arc<Sheet>, String> {
+        let key = (template.name, language);
+        if let Some(sheet) = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
+            return Ok(Arc::clone(sheet));
+        }
+        let sheet = Arc::new(unread()?.read(template)?);
+        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::clone(&sheet));
+        Ok(sheet)
+    }
+}
+
+impl Clone for Sheets {
+    /// None: a clone makes its own.
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl PartialEq for Sheets {
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Sheets {}
+
+/// Blocks as values of a template.
+pub(super) fn texts<'a>(blocks: &'a BTreeMap<&str, String>) -> impl Iterator<Item = (&'a str, minijinja::Value)> {
+    blocks.iter().map(|(name, text)| (*name, text.as_str().into()))
+}
+
+/// A template with its values; values are never read as templates.
+pub(super) fn fill<'a>(
+    template: &str,
+    values: impl IntoIterator<Item = (&'a str, minijinja::Value)>,
+) -> Result<String, minijinja::Error> {
+    static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(environment);
+    ENVIRONMENT.render_str(template, minijinja::Value::from_pairs(values))
+}
+
+fn environment() -> Environment<'static> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_auto_escape_callback(|_| AutoEscape::None);
+    environment
+}
