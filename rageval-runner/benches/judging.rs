@@ -130,7 +130,7 @@ fn run(folder: &Path, part: &str, cases: usize) -> Used {
 fn project(folder: &Path, count: usize, url: &str) {
     fs::write(folder.join("Cargo.toml"), "[workspace]\n").expect("written");
     let policy = format!(
-        "version: 1\nsystem: {{kind: recorded}}\nsnapshots: {{fail_on: never}}\nbudget: {{requests: 10000000}}\n\
+        "version: 1\nsystem: {{kind: recorded, generator: g}}\nsnapshots: {{fail_on: never}}\nbudget: {{requests: 10000000}}\n\
          judge: {{provider: openai, base_url: \"{url}/v1\", model: judge-2026-01-01, max_in_flight: {IN_FLIGHT}}}\n\
          embedder: {{provider: openai, base_url: \"{url}/v1\", model: e5-small, max_in_flight: {IN_FLIGHT}}}\n{METRICS_YAML}"
     );

@@ -12,7 +12,7 @@ mod trials;
 use std::process::ExitCode;
 
 use gate::{Project, Ran};
-use rageval_runner::model::{Ending, Outcome, Unmeasured};
+use rageval_runner::model::{Outcome, Unmeasured};
 use serde_json::{Value, json};
 use trials::Test;
 
@@ -92,12 +92,12 @@ fn measured_with_its_key(judge: &str, case: Value) -> (Ran, Outcome) {
 
 /// Why there is no score; the run is red for it.
 #[track_caller]
-fn unmeasured((ran, outcome): (Ran, Outcome), ending: Ending) -> String {
+fn unmeasured((ran, outcome): (Ran, Outcome), expected: &str) -> String {
     match outcome {
         Outcome::Unmeasured { fault: Unmeasured { cause, why } } => {
             println!("{cause}: {why}");
             ran.ends_with(101).says(&cause);
-            assert_eq!(cause, ending.cause(), "{why}");
+            assert_eq!(cause, expected, "{why}");
             why
         }
         Outcome::Scored { .. } | Outcome::NotApplicable { .. } => panic!("{outcome:?}"),
@@ -121,7 +121,10 @@ fn labels(client: Client) {
 
 fn cut(client: Client) {
     let Some(url) = server() else { return };
-    let why = unmeasured(measured_with_its_key(&client.judge(&url, ", max_tokens: 5"), easy(CONTEXT)), Ending::Length);
+    let why = unmeasured(
+        measured_with_its_key(&client.judge(&url, ", max_tokens: 5"), easy(CONTEXT)),
+        "judge reply cut by length",
+    );
     assert!(why.contains("limit of 5 tokens; raise `judge.max_tokens`"), "{why}");
 }
 
@@ -129,8 +132,8 @@ fn overflow(client: Client) {
     let Some(url) = server() else { return };
     // About 200,000 tokens: beyond the window of what runs beside a test, and refused before anything is read.
     let long = "Orders can be returned within 30 days of delivery. ".repeat(20_000);
-    let why = unmeasured(measured_with_its_key(&client.judge(&url, ""), easy(&long)), Ending::Provider);
-    assert!(why.starts_with("400 Bad Request"), "{why}");
+    let why = unmeasured(measured_with_its_key(&client.judge(&url, ""), easy(&long)), "judge error");
+    assert!(why.starts_with("faithfulness.labels: 400 Bad Request"), "{why}");
     assert!(why.contains("context"), "{why}");
 }
 
@@ -141,8 +144,8 @@ fn wrong_key() {
         return;
     }
     for client in [Client::Openai, Client::Anthropic] {
-        let why = unmeasured(measured(&client.judge(&url, ""), easy(CONTEXT), "sk-not-the-key"), Ending::Provider);
-        assert!(why.starts_with("401 Unauthorized"), "{why}");
+        let why = unmeasured(measured(&client.judge(&url, ""), easy(CONTEXT), "sk-not-the-key"), "judge error");
+        assert!(why.starts_with("faithfulness.labels: 401 Unauthorized"), "{why}");
         assert!(why.contains("judge.api_key_env") && !why.contains("sk-not-the-key"), "{why}");
     }
 }
@@ -161,6 +164,6 @@ fn embeddings() {
     case["ground_truth_answer"] = json!("30 days from delivery.");
     let project = Project::new(&policy, &[case]).with_replies(&[reply]);
     let ran = project.run(("JUDGE_KEY", &key().unwrap_or_else(|| "no key is asked for".to_owned())));
-    let why = unmeasured((ran, project.outcome("easy", "answer_correctness")), Ending::Provider);
+    let why = unmeasured((ran, project.outcome("easy", "answer_correctness")), "embedder error");
     assert!(why.contains("501 Not Implemented") && why.contains("this server makes no embeddings"), "{why}");
 }

@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 use super::{
     assembly,
     context::Context,
-    setup::{self, Files, Problem, Reach, Scope},
+    setup::{Files, Problem, Reach, Scope},
     snapshots::Snapshots,
 };
 use crate::{

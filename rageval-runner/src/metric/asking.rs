@@ -10,6 +10,9 @@ use crate::{
 /// How many characters of a reply an explanation quotes.
 pub const QUOTED: usize = 200;
 
+/// Characters of a connection's own words: those of a server, and some more.
+const TOLD: usize = 500;
+
 /// Where a metric stands with one question to the judge.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reading<T> {
@@ -70,7 +73,7 @@ fn attempt<T>(
             Unmeasured::new(cause::REPLY_INCOMPLETE, why)
         }),
         Some(Reply::Failed { ending, why }) => {
-            let fault = Unmeasured::new(ending.cause(), format!("{}: {}", request.name(), shortened(why)));
+            let fault = Unmeasured::new(ending.cause(), format!("{}: {}", request.name(), told(why)));
             if is_worth_asking_again(*ending) { Err(fault) } else { Ok(Reading::Fault(fault)) }
         }
     }
@@ -93,7 +96,16 @@ fn is_worth_asking_again(ending: Ending) -> bool {
 
 /// The first [`QUOTED`] characters of a text, with `...` where something is left out.
 pub fn shortened(text: &str) -> String {
-    match text.char_indices().nth(QUOTED) {
+    first(text, QUOTED)
+}
+
+/// Why a connection gave no reply: longer than a quotation, since what to do stands behind what a server said.
+pub fn told(why: &str) -> String {
+    first(why, TOLD)
+}
+
+fn first(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}...", &text[..end]),
     }
@@ -194,5 +206,8 @@ mod tests {
         assert_eq!(shortened("退款"), "退款");
         let long = "退".repeat(QUOTED + 1);
         assert_eq!(shortened(&long), format!("{}...", "退".repeat(QUOTED)));
+        let why = format!("501 Not Implemented: {}; what to do", "x".repeat(QUOTED));
+        assert_eq!(told(&why), why);
+        assert_eq!(told(&why.repeat(3)).chars().count(), TOLD + 3);
     }
 }

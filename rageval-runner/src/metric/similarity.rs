@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    asking::{Reading, shortened},
+    asking::{Reading, told},
     cause,
 };
 use crate::model::{EmbedRequest, Ending, Reply, Request, Transcript, Unmeasured};
@@ -15,7 +15,7 @@ pub(super) fn read(transcript: &Transcript, request: EmbedRequest) -> Reading<Ve
     let count = request.others.len();
     let request = Request::Embed(request);
     let fault = |cause: &str, why: &str| {
-        Reading::Fault(Unmeasured::new(cause, format!("{}: {}", EmbedRequest::NAME, shortened(why))))
+        Reading::Fault(Unmeasured::new(cause, format!("{}: {}", EmbedRequest::NAME, told(why))))
     };
     match transcript.reply_to(&request) {
         None => Reading::Ask(request),

@@ -23,7 +23,7 @@ fn project(stub: &Stub) -> Project {
     project.write(
         "thresholds.yaml",
         &format!(
-            "version: 1\nsystem: {{kind: recorded}}\nsnapshots: {{fail_on: never}}\nbudget: {{requests: 1000}}\n\
+            "version: 1\nsystem: {{kind: recorded, generator: g}}\nsnapshots: {{fail_on: never}}\nbudget: {{requests: 1000}}\n\
              judge: {{provider: openai, base_url: \"{url}/v1\", model: m-2026-01-01}}\n\
              embedder: {{provider: openai, base_url: \"{url}/v1\", model: e5-small}}\n{METRICS_YAML}"
         ),

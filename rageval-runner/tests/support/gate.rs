@@ -44,7 +44,7 @@ impl Project {
         project.write("Cargo.toml", "[workspace]\n");
         project.write(
             "thresholds.yaml",
-            &format!("version: 1\nsystem: {{kind: recorded}}\nsnapshots: {{fail_on: never}}\n{policy}\n"),
+            &format!("version: 1\nsystem: {{kind: recorded, generator: g}}\nsnapshots: {{fail_on: never}}\n{policy}\n"),
         );
         project.write("cases/all.jsonl", &lines(cases));
         project
