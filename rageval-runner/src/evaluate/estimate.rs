@@ -227,7 +227,7 @@ impl Counting<'_> {
             }
             None => {
                 let texts = [&*prompt.system, &prompt.user, &prompt.schema_text];
-                asked.input_tokens += texts.into_iter().map(|text| judge::tokens_of(text)).sum::<u64>();
+                asked.input_tokens += texts.into_iter().map(judge::tokens_of).sum::<u64>();
                 asked.output_tokens += match &stand_in {
                     Reply::Value { value } => judge::tokens_of(&value.to_string()),
                     Reply::Failed { .. } => {
