@@ -34,9 +34,9 @@ impl ExitGuard {
 fn at_exit() {
     extern "C" fn ended() {
         if RAISED.load(Ordering::SeqCst) {
-            eprintln!(
+            super::trials::tell(
                 "Error: the process was ended from inside, as by `std::process::exit`, before the run was decided and written; \
-                 the system under test must return its errors"
+                 the system under test must return its errors",
             );
             // SAFETY: `_exit` only ends the process; nothing runs after it.
             unsafe { libc::_exit(101) };

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    io::{self, Write as _},
     process::ExitCode,
     sync::{Arc, Mutex, OnceLock, PoisonError, atomic::AtomicUsize},
     time::{SystemTime, UNIX_EPOCH},
@@ -20,6 +21,7 @@ use super::{
     verdict,
 };
 use crate::{
+    contain::contained,
     evaluate::stamp,
     gate::gates,
     metric::Metric,
@@ -99,14 +101,29 @@ pub(super) fn run(
         guard = Some(ExitGuard::raise());
         session.prefetch(&needs(&session, &selected));
     }
-    let conclusion = libtest_mimic::run(&flags.libtest, trials);
+    let conclusion = match contained(|| libtest_mimic::run(&flags.libtest, trials)) {
+        Ok(conclusion) => conclusion,
+        Err(why) => {
+            // Printing fails when nobody reads on, as behind `head`.
+            tell(&format!("Error: the run ended before all of it was decided and written: {why}"));
+            if let Some(guard) = guard {
+                guard.lower();
+            }
+            return ExitCode::from(RED);
+        }
+    };
     let Some(guard) = guard else { return conclusion.exit_code() };
     let written = verdict::finish(&session);
     if let Err(error) = &written {
-        eprintln!("Error: the run file cannot be written: {error}");
+        tell(&format!("Error: the run file cannot be written: {error}"));
     }
     guard.lower();
     if conclusion.has_failed() || written.is_err() { ExitCode::from(RED) } else { conclusion.exit_code() }
+}
+
+/// Prints a line to stderr; where nobody reads it, it is lost and nothing else is.
+pub(super) fn tell(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 /// Everything that the trials share; nothing is asked and nothing written yet.
@@ -233,7 +250,7 @@ fn trial(session: &Arc<Session>, name: &str, role: Role) -> Trial {
 /// The text of a red trial. A process runner shows the reason only from a line that starts with `Error: `.
 fn failure(session: &Session, decision: &Decision) -> Failed {
     if session.context.nextest_run.is_some() {
-        eprintln!("Error: {}", console::reason(decision));
+        tell(&format!("Error: {}", console::reason(decision)));
     }
     Failed::from(decision.lines.join("\n"))
 }

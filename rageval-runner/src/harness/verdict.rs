@@ -212,7 +212,7 @@ pub(super) fn finish(session: &Session) -> Result<(), StoreError> {
         run: &path.display().to_string(),
     };
     for line in console::summary::summary(&summary) {
-        eprintln!("{line}");
+        trials::tell(&line);
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! A system that panics, hangs, blocks or fails costs its own case and no other.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, process::Stdio};
 
-use crate::fixture::{Project, RECALL};
+use crate::fixture::{FINE, Project, RECALL};
 
 crate::tests![
     a_panic_is_one_unmeasured_case,
@@ -15,6 +15,7 @@ crate::tests![
     an_allowed_unmeasured_case_counts_as_zero,
     blank_contexts_support_nothing,
     a_system_that_ends_the_process_is_not_green,
+    a_closed_pipe_is_told_as_what_it_is,
     nothing_scored_is_not_green,
 ];
 
@@ -119,6 +120,17 @@ fn a_system_that_ends_the_process_is_not_green() {
         let nextest = [("NEXTEST", "1"), ("NEXTEST_RUN_ID", "r")];
         one_bad("[exit]").run_with(&["--exact", "gate::recall@5::mean"], &nextest).ends_with(101);
     }
+}
+
+fn a_closed_pipe_is_told_as_what_it_is() {
+    let project = Project::new(RECALL, FINE);
+    let mut child = project.command(&[], &[]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started");
+    drop(child.stdout.take());
+    let ended = child.wait_with_output().expect("ended");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(101), "{said}");
+    assert!(said.contains("the run ended before all of it was decided and written"), "{said}");
+    assert!(!said.contains("ended from inside"), "{said}");
 }
 
 fn nothing_scored_is_not_green() {
