@@ -46,16 +46,16 @@ pub struct Spent {
 impl Spent {
     /// Read and written tokens.
     pub fn tokens(self) -> u64 {
-        self.input_tokens + self.output_tokens
+        self.input_tokens.saturating_add(self.output_tokens)
     }
 }
 
 impl std::ops::AddAssign for Spent {
     fn add_assign(&mut self, more: Self) {
-        self.requests += more.requests;
-        self.input_tokens += more.input_tokens;
-        self.output_tokens += more.output_tokens;
-        self.estimated_tokens += more.estimated_tokens;
+        self.requests = self.requests.saturating_add(more.requests);
+        self.input_tokens = self.input_tokens.saturating_add(more.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(more.output_tokens);
+        self.estimated_tokens = self.estimated_tokens.saturating_add(more.estimated_tokens);
     }
 }
 

@@ -7,7 +7,6 @@ use crate::{
         ANTHROPIC, DEFAULT_MAX_IN_FLIGHT, DEFAULT_TIMEOUT, Hosted, JudgeProvider, JudgeSpec, OPENAI, ReplyMode,
     },
     model::Price,
-    system::spec::is_variable,
 };
 
 use super::{
@@ -16,6 +15,7 @@ use super::{
     node::{Entry, Kind, Node},
     prompts,
     read::{Empty, Fields, Reader},
+    secret::names_variable,
     shape::{Key, Shape, Variant},
     waive::FAMILY,
 };
@@ -377,7 +377,7 @@ pub(crate) fn text(reader: &mut Reader<'_>, fields: &Fields<'_, '_>, name: &'sta
 /// The name of a variable; a text that is none may be a key, and is not repeated.
 fn variable(reader: &mut Reader<'_>, node: &Node<'_>) -> Option<String> {
     let name = reader.text(node, "\"api_key_env\"")?;
-    if is_variable(&name) {
+    if names_variable(&name) {
         return Some(name);
     }
     let problem = reader

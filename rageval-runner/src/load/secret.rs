@@ -28,7 +28,15 @@ fn secret(found: &Captures<'_>) -> Option<Span> {
     let text = value.as_str().trim_end();
     // Nothing stood behind the key, and this is the next one.
     let is_key = found.name("plain").is_some() && (text.contains(": ") || text.ends_with(':'));
-    (!is_key && !is_variable(text)).then(|| value.start()..value.start() + text.len())
+    (!is_key && !names_variable(text)).then(|| value.start()..value.start() + text.len())
+}
+
+/// Whether a text is the name of a variable, and not a key that could be one: long, of small letters and digits, without `_`.
+pub(crate) fn names_variable(text: &str) -> bool {
+    let has = |what: fn(&u8) -> bool| text.as_bytes().iter().any(what);
+    let looks_like_a_key =
+        text.len() >= 20 && !text.contains('_') && has(u8::is_ascii_digit) && has(u8::is_ascii_lowercase);
+    is_variable(text) && !looks_like_a_key
 }
 
 #[cfg(test)]
@@ -50,6 +58,8 @@ mod tests {
         check("api_key_env:\n  sk-12\nmodel: m", &["sk-12"]);
         check("api_key_env: >-\r\n  sk-12\r\nmodel: m", &["sk-12"]);
         check("api_key_env: &key sk-12", &["sk-12"]);
+        check("api_key_env: abcdef0123456789abcdef0123456789", &["abcdef0123456789abcdef0123456789"]);
+        check("api_key_env: MY_COMPANYS_OPENAI_KEY_2026\napi_key_env: judgekey", &[]);
         check("api_key: sk-12\nApi-Key: sk-34\napikey: sk-56", &["sk-12", "sk-34", "sk-56"]);
         check("api_key_env: \"sk-12", &["sk-12"]);
     }

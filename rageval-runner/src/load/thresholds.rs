@@ -208,6 +208,18 @@ fn read(reader: &mut Reader<'_>, node: &Node<'_>, file: &Path, metrics: Metrics<
             (Some(judge), JudgeStated::No)
         }
     };
+    let replies = judge.as_ref().and_then(|judge| judge.replies.as_ref());
+    if let Some((entry, folder)) = fields.entry("judge").zip(replies)
+        && folder.starts_with(root.join(&cases))
+    {
+        let problem = reader
+            .problem(
+                &entry.key_span,
+                "`judge.replies` names a folder among the golden cases, where each reply would be read as a case",
+            )
+            .help("name another folder, as in `replies: baselines/replies`");
+        reader.problems.push(problem);
+    }
     let (embedder, embedder_stated) = match fields.entry("embedder") {
         Some(entry) => (embedder::read(reader, entry, judge.as_ref(), &root), EmbedderStated::Yes),
         None => (None, EmbedderStated::No),

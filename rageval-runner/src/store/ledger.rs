@@ -291,9 +291,13 @@ impl Budget {
         }
         let elapsed = Duration::from_micros(micros.saturating_sub(started));
         let beyond = |limit: &LimitKind| match limit {
-            LimitKind::Requests => self.requests.is_some_and(|most| totals.requests + estimate.requests > most),
-            LimitKind::Tokens => self.tokens.is_some_and(|most| totals.tokens() + estimate.tokens() > most),
-            LimitKind::Usd => self.usd.is_some_and(|most| usd(totals.nano_usd + cost.nano_usd) > most),
+            LimitKind::Requests => {
+                self.requests.is_some_and(|most| totals.requests.saturating_add(estimate.requests) > most)
+            }
+            LimitKind::Tokens => {
+                self.tokens.is_some_and(|most| totals.tokens().saturating_add(estimate.tokens()) > most)
+            }
+            LimitKind::Usd => self.usd.is_some_and(|most| usd(totals.nano_usd.saturating_add(cost.nano_usd)) > most),
             LimitKind::Minutes => self.minutes.is_some_and(|most| elapsed >= minutes_long(most)),
         };
         if let Some(at) = LimitKind::ALL.iter().position(beyond) {

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{StoreError, write_atomically, write_by_way_of};
-use crate::judge::key::ReplyKey;
+use crate::judge::{key::ReplyKey, reply::strict};
 
 /// Where replies are stored below the folder of thresholds.yaml, unless the policy says otherwise.
 pub const FOLDER: &str = ".rageval/replies";
@@ -221,13 +221,17 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
 }
 
 fn read(path: &Path) -> Result<Option<StoredReply>, StoreError> {
-    let bytes = match fs::read(path) {
+    let damaged = |why: String| StoreError::format(path, format!("not a readable reply: {why}"));
+    let bytes = match fs::metadata(path).and_then(|found| if found.is_file() { fs::read(path) } else { Ok(Vec::new()) })
+    {
+        // A device or a pipe would be read without an end.
+        Ok(bytes) if bytes.is_empty() => return Err(damaged("it is empty, or no file".to_owned())),
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(StoreError::Io { path: path.to_owned(), source }),
     };
-    let damaged = |why: String| StoreError::format(path, format!("not a readable reply: {why}"));
-    let value: Value = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
+    let text = std::str::from_utf8(&bytes).map_err(|error| damaged(error.to_string()))?;
+    let value: Value = strict::read(text).map_err(|error| damaged(error.to_string()))?;
     match (value.get("format").and_then(Value::as_str), value.get("version").and_then(Value::as_u64)) {
         (Some(FORMAT), Some(version)) if version == u64::from(VERSION) => {
             serde_json::from_value(value).map(Some).map_err(|error| damaged(error.to_string()))

@@ -51,7 +51,13 @@ fn completions() {
     ends(&choice("tool_calls", json!({"content": null, "tool_calls": call})), Ending::ToolCall, "not asked for");
     ends(&choice("stop", json!({"content": null, "function_call": {"name": "search"}})), Ending::ToolCall, "`search`");
     ends(&choice("stop", json!({"content": "I would say 0.7"})), Ending::Unreadable, "I would say 0.7");
-    ends(&choice("insufficient_resources", whole), Ending::Provider, "`insufficient_resources`");
+    ends(&choice("insufficient_resources", whole.clone()), Ending::Provider, "`insufficient_resources`");
+    for (place, said) in [("", "it has an `error`"), ("/choices/0", "its choice has an `error`")] {
+        let mut reply = choice("stop", whole.clone());
+        let part = reply.pointer_mut(place).and_then(Value::as_object_mut).expect("an object");
+        part.insert("error".to_owned(), json!({"message": "upstream broke off"}));
+        ends(&reply, Ending::Provider, said);
+    }
 }
 
 fn messages() {

@@ -305,7 +305,7 @@ impl HostedJudge {
         }
         drop(learned);
         if let Some((read, written)) = tokens_used(value) {
-            self.transport.pace.used((read + written).saturating_sub(tokens), Instant::now());
+            self.transport.pace.used(read.saturating_add(written).saturating_sub(tokens), Instant::now());
         }
     }
 

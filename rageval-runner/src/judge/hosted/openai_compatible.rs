@@ -137,6 +137,18 @@ pub(super) fn was_cut_without_call(value: &Value) -> bool {
     is_cut && text("/choices/0/message/content").is_some_and(|text| !text.is_empty()) && calls.is_none_or(Vec::is_empty)
 }
 
+/// Whether the value of `error` says anything.
+fn is_error(error: &Value) -> bool {
+    match error {
+        Value::Null => false,
+        Value::Bool(is) => *is,
+        Value::Number(_) => true,
+        Value::String(text) => !text.trim().is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+    }
+}
+
 /// Reads a completion by the type of its end and of its parts.
 pub(super) fn read(value: &Value, form: Form, name: &str, setting: &Setting) -> Result<Read, Failed> {
     let choice = match value.get("choices").and_then(Value::as_array).map(Vec::as_slice) {
@@ -144,6 +156,12 @@ pub(super) fn read(value: &Value, form: Form, name: &str, setting: &Setting) -> 
         Some(choices) => return Err(ending::unknown(&format!("it has {} choices, not one", choices.len()), value)),
         None => return Err(ending::unknown("it has no `choices`", value)),
     };
+    for (whose, error) in [("it", value.get("error")), ("its choice", choice.get("error"))] {
+        // Gateways put what went wrong above them beside a part of a reply.
+        if error.is_some_and(is_error) {
+            return Err(ending::unknown(&format!("{whose} has an `error`"), value));
+        }
+    }
     let Some(message) = choice.get("message").filter(|message| message.is_object()) else {
         return Err(ending::unknown("its choice has no `message`", value));
     };

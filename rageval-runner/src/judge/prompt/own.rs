@@ -275,6 +275,14 @@ mod tests {
     }
 
     #[test]
+    fn a_template_that_takes_for_ever_is_refused() {
+        let endless = "{{ rules }}\n{% for i in range(10000) %}{% for j in range(10000) %}x{% endfor %}{% endfor %}";
+        let text = format!("=== system ===\n{endless}\n=== user ===\n{FINE}\n");
+        let faults = faults(catalog::template("refusal_correctness.verdict").expect("a template"), &text);
+        assert!(faults.iter().any(|fault| fault.why.contains("fuel")), "{faults:?}");
+    }
+
+    #[test]
     fn the_user_part_shows_every_field_once_on_a_line_of_its_own() {
         let missing = "the field `answer` is not shown, or not as it is";
         refusal("{{ rules }}", "{{ query }}", &[("=== user ===", missing)]);

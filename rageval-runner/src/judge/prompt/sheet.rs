@@ -121,9 +121,14 @@ pub(super) fn fill<'a>(
     ENVIRONMENT.render_str(template, minijinja::Value::from_pairs(values))
 }
 
+/// Steps that the filling in of one template may take; the built-in ones need a few dozen.
+const FUEL: u64 = 20_000;
+
 fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_auto_escape_callback(|_| AutoEscape::None);
+    // An own prompt with a loop must not keep the reading of the policy from ending.
+    environment.set_fuel(Some(FUEL));
     environment
 }

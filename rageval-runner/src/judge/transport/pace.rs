@@ -90,8 +90,10 @@ impl Pace {
         self.lock().paused_until.filter(|until| *until > now)
     }
 
-    /// A reply used this many tokens beyond those that were reserved.
+    /// A reply used this many tokens beyond those that were reserved; what it says beyond a whole minute's is not believed.
     pub(crate) fn used(&self, beyond: u64, now: Instant) {
+        let a_minute = Duration::from_secs(60).as_nanos().checked_div(self.token.as_nanos()).unwrap_or_default();
+        let beyond = beyond.min(u64::try_from(a_minute).unwrap_or(u64::MAX));
         self.charge(&mut self.lock(), 0, beyond, now);
     }
 

@@ -52,6 +52,16 @@ async fn each_limit_refuses_by_its_name_with_what_is_spent_and_where_to_raise_it
 }
 
 #[tokio::test]
+async fn usage_beyond_all_numbers_closes_the_budget_and_breaks_nothing() {
+    let most = Spent { requests: 1, input_tokens: u64::MAX, output_tokens: u64::MAX, estimated_tokens: 0 };
+    for limit in [budget(|budget| budget.tokens = Some(5000)), budget(|budget| budget.usd = Some(0.01))] {
+        let account = account(&limit);
+        account.reserve(of(1000)).await.expect("it fits").settle(most).await;
+        refused(account.reserve(of(1)).await);
+    }
+}
+
+#[tokio::test]
 async fn what_fits_exactly_is_let_through() {
     let account = account(&budget(|budget| {
         (budget.requests, budget.tokens, budget.usd) = (Some(2), Some(2000), Some(0.002));

@@ -100,11 +100,13 @@ fn what_cannot_be_read_says_why_and_can_be_replaced() {
     let path = store.path(&key('0'));
     let text = fs::read_to_string(&path).expect("there");
     let other = text.replace(KEY, key('1').as_str());
-    let rows: [(&str, &[u8]); 10] = [
-        ("not a readable reply: EOF", b""),
+    let twice = text.replacen("\"value\":", "\"value\": 1, \"value\":", 1);
+    let rows: [(&str, &[u8]); 11] = [
+        ("not a readable reply: it is empty, or no file", b""),
+        ("not a readable reply: the key `value` stands twice", twice.as_bytes()),
         ("not a readable reply: EOF", &text.as_bytes()[..text.len() / 2]),
         ("not a readable reply: expected value", b"<<<<<<< HEAD\n"),
-        ("not a readable reply: expected value", &[0xff, 0xfe, 0]),
+        ("not a readable reply: invalid utf-8", &[0xff, 0xfe, 0]),
         ("not a readable reply: its `format` is not rageval-reply", b"{}"),
         ("not a readable reply: its `format` is not rageval-reply", b"{\"format\": \"rageval-run\", \"version\": 1}"),
         ("not a readable reply: its `version` is none", b"{\"format\": \"rageval-reply\", \"version\": \"1\"}"),
