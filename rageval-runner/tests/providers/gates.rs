@@ -299,7 +299,7 @@ fn missing_key_unneeded() {
         "- {id: new, query: Q?, response: It takes time., retrieved_contexts: [It takes time.]}\n",
     );
     let ran = project.run_with(&[]);
-    ran.ends_with(101).says("of 7 cases, 1 need replies that are not stored");
+    ran.ends_with(101).says("of 7 cases, 1 needs replies that are not stored");
     assert!(ran.failed("gate::setup") && ran.failed("case::more::new"), "{}", ran.text);
     assert!(!ran.failed("case::all::c0"), "{}", ran.text);
 }
