@@ -198,7 +198,7 @@ fn tokens_and_money() {
     let project = Project::new(judging(), "budget: {requests: 100}");
     project.policy("budget: {usd: 5}", ", price: {input: 1, output: 10}");
     // Six times 20 tokens at one and 5 at ten dollars a million.
-    project.run().ends_with(0).says("120 tokens read and 30 written, 0.0004 USD of 5");
+    project.run().ends_with(0).says("120 tokens read and 30 written, 0.00042 USD of 5");
     assert!((project.spent().usd.expect("money") - 0.000_42).abs() < 1e-9);
     let project = Project::new(judging(), "budget: {requests: 100}");
     project.policy("budget: {usd: 0.001}", ", price: {input: 1, output: 10}");
