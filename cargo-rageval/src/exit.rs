@@ -42,7 +42,8 @@ pub(crate) fn code(result: Result<Ending, Failure>) -> ExitCode {
             u8::try_from(error.exit_code()).map_or(ExitCode::from(2), ExitCode::from)
         }
         Err(Failure::Input(text)) => {
-            tell(&format!("error: {text}"));
+            // Problems of the policy and the cases are told as compilers tell them, and call themselves errors.
+            tell(&if text.starts_with("error: ") { text } else { format!("error: {text}") });
             ExitCode::from(2)
         }
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,

@@ -8,7 +8,7 @@ use std::{
 use clap::{Args, Subcommand};
 use rageval_runner::{
     load,
-    metric::METRICS,
+    metric::{self, METRICS, Metric},
     model::{
         CaseId, MetricKey,
         run::{LoweredScores, Run},
@@ -33,7 +33,8 @@ pub(crate) enum Baseline {
 /// Make a run the baseline
 ///
 /// Writes the baseline file, and beside it the retrieved texts. A run that is partial or has unmeasured cases is refused. A run with red
-/// cases is not; but each score that it lowers needs a reason, which is stored.
+/// cases is not; but each score that it lowers needs a reason, which is stored. A score of `pairwise` below 0.5, a tie, counts as lowered: the
+/// accepted answer would be replaced by a worse one.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -43,6 +44,9 @@ Examples:
 pub(crate) struct Accept {
     /// A run folder, its `run.json`, or a `latest` file beside run folders [default: the latest run]
     run: Option<PathBuf>,
+    /// The same, as other commands take it
+    #[arg(long = "run", value_name = "RUN", conflicts_with = "run")]
+    named: Option<PathBuf>,
     /// The baseline file [default: the one that thresholds.yaml names, else baselines/main.json beside it]
     #[arg(long, value_name = "FILE")]
     to: Option<PathBuf>,
@@ -94,8 +98,9 @@ fn named_baseline(context: &Context, run: &Run, from: &Path) -> Result<PathBuf, 
 
 fn run_accept(accept: &Accept, context: &Context) -> Result<Ending, Failure> {
     let input = |error: &dyn std::fmt::Display| Failure::Input(error.to_string());
-    let from = accept.run.clone().unwrap_or_else(|| context.runs.join("latest"));
-    if accept.run.is_none() && !from.exists() {
+    let named = accept.run.as_ref().or(accept.named.as_ref());
+    let from = named.cloned().unwrap_or_else(|| context.runs.join("latest"));
+    if named.is_none() && !from.exists() {
         let why = format!("{}: no run yet; run the gate first: cargo test --test rag_regression", from.display());
         return Err(Failure::Input(why));
     }
@@ -107,7 +112,7 @@ fn run_accept(accept: &Accept, context: &Context) -> Result<Ending, Failure> {
     let earlier = baseline::read_if_present(&to).map_err(|error| input(&error))?;
     let mut accepted =
         baseline::from_run(&run).map_err(|refused| Failure::Input(format!("{}: {refused}", from.display())))?;
-    let difference = earlier.as_ref().map(|earlier| Difference::between(earlier, &accepted.baseline));
+    let difference = earlier.as_ref().map(|earlier| Difference::between(earlier, &accepted.baseline, METRICS));
     let lowered = difference.as_ref().map_or(&[][..], |difference| &difference.lowered);
     // A score that is gone can hide any fall: the next baseline would start from nothing.
     let gone = difference.as_ref().map_or(&[][..], |difference| &difference.unscored);
@@ -138,7 +143,7 @@ fn run_accept(accept: &Accept, context: &Context) -> Result<Ending, Failure> {
 
 /// What changed, in the order in which a reviewer should look at it.
 fn told(difference: &Difference) -> String {
-    let Difference { new, changed, vanished, lowered, raised, unscored } = difference;
+    let Difference { new, changed, vanished, lowered, raised, unscored, added } = difference;
     let mut text = String::new();
     let mut part = |heading: String, body: String| {
         text.push_str(&heading);
@@ -163,6 +168,10 @@ fn told(difference: &Difference) -> String {
     }
     if !raised.is_empty() {
         part(format!("{} raised:\n", count(raised.len(), "score")), lines(raised));
+    }
+    for (metric, scores) in added {
+        let mean = scores.iter().sum::<f64>() / scores.len() as f64;
+        part("new: ".to_owned(), format!("{metric} on {}, mean {mean:.2}", count(scores.len(), "case")));
     }
     text
 }
@@ -195,7 +204,9 @@ fn needs_reason(to: &Path, lowered: &[ScoreChange], gone: &[(CaseId, MetricKey)]
 fn lines(changes: &[ScoreChange]) -> String {
     let line = |change: &ScoreChange| {
         let (before, after) = digits(change.before, change.after);
-        format!("  {}  {}  {before} -> {after}", change.case, change.metric)
+        let reads_baseline = metric::find(change.metric.name()).is_some_and(Metric::reads_baseline);
+        let tie = if reads_baseline { " (a tie)" } else { "" };
+        format!("  {}  {}  {before}{tie} -> {after}", change.case, change.metric)
     };
     changes.iter().map(line).collect::<Vec<_>>().join("\n")
 }

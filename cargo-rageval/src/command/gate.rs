@@ -76,10 +76,8 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
         ));
         return Ok(Ending::Undecided);
     }
-    let facts: BTreeMap<String, MetricFacts> = METRICS
-        .iter()
-        .map(|metric| (metric.name().to_owned(), MetricFacts { kind: metric.kind(), version: metric.version() }))
-        .collect();
+    let facts: BTreeMap<String, MetricFacts> =
+        METRICS.iter().map(|metric| (metric.name().to_owned(), MetricFacts::of(*metric))).collect();
     let basis = Basis {
         rules: &policy.rules,
         baseline: baseline.as_ref(),

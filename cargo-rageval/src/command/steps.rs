@@ -8,12 +8,19 @@ use std::{
 use clap::{Args, ValueEnum};
 use rageval_runner::{
     evaluate,
-    judge::{self, Judge, spec::JudgeProvider},
+    judge::{
+        self, Judge,
+        key::ReplyKeys,
+        spec::{JudgeProvider, ReplyMode},
+    },
     load::{self, Policy, steps::FromFile},
     metric::{METRICS, g_eval, material},
     model::Language,
-    report::console::text::visible,
-    store,
+    report::console::{spending, text::visible},
+    store::{
+        self,
+        ledger::{Account, Ledger},
+    },
 };
 
 use crate::{
@@ -25,7 +32,8 @@ use crate::{
 ///
 /// For each `g_eval` of thresholds.yaml that has `criteria` and no `steps`, asks the policy's judge once and writes its steps to
 /// `g_eval/LABEL.yaml` beside thresholds.yaml. The gate uses them from then on: review the file before you commit it. A file that is there
-/// is left alone.
+/// is left alone. What it asks counts against the `budget` of thresholds.yaml as a run of its own; with `replay` it asks nothing and ends
+/// with 2.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -68,6 +76,7 @@ pub(crate) fn run(steps: &Steps, context: &Context) -> Result<Ending, Failure> {
     let file = context.root.join(load::FILE_NAME);
     let (policy, all) =
         load::steps::from_files(&file, METRICS).map_err(|problems| Failure::Input(problems.to_string()))?;
+    let over = context.judge_mode.as_deref().map(ReplyMode::of_variable).transpose().map_err(Failure::Input)?;
     let wanted = wanted(steps, &all)?;
     if wanted.is_empty() {
         tell("nothing to write: no `g_eval` of thresholds.yaml has `criteria` whose steps are missing");
@@ -80,11 +89,14 @@ pub(crate) fn run(steps: &Steps, context: &Context) -> Result<Ending, Failure> {
             policy.judge.place
         )));
     }
+    may_ask(&policy, over)?;
+    let ledger = Ledger::in_process(policy.budget.as_ref());
+    let account = ReplyKeys::of(&policy.judge).map(|_| Account { ledger: ledger.clone(), price: policy.judge.price });
     let judge = judge::open(&policy.judge, &Context::variable)
         .map_err(|error| Failure::Input(format!("{}: {error}", policy.judge.place)))?;
     let mut ending = Ending::Pass;
     for from_file in wanted {
-        match write(from_file, &policy, &judge, steps.language.into())? {
+        match write(from_file, &policy, &judge, account.clone(), steps.language.into())? {
             Ok(()) => {}
             Err(why) => {
                 tell(&format!("{}: no steps were written: {}", from_file.key, visible(&why)));
@@ -95,7 +107,32 @@ pub(crate) fn run(steps: &Steps, context: &Context) -> Result<Ending, Failure> {
     for notice in judge.notices() {
         tell(&visible(&notice));
     }
+    if let Some(spent) = ledger.spent() {
+        tell(&format!("spent: {}", spending::line(&spent, ledger.budget())));
+    }
     Ok(ending)
+}
+
+/// Refuses where the mode asks nothing, or where the variable makes a judge that may cost money ask without a budget.
+fn may_ask(policy: &Policy, over: Option<ReplyMode>) -> Result<(), Failure> {
+    let mode = policy.reply_modes(over).judge;
+    let place = &policy.judge.place;
+    match (mode, over) {
+        (ReplyMode::Replay, Some(_)) => Err(Failure::Input(
+            "RAGEVAL_JUDGE_MODE=replay asks nothing, so no steps can be written; unset it to have the judge asked"
+                .to_owned(),
+        )),
+        (ReplyMode::Replay, None) => Err(Failure::Input(format!(
+            "{place}: `mode: replay` asks nothing, so no steps can be written; run with RAGEVAL_JUDGE_MODE=cached to have the judge asked"
+        ))),
+        (ReplyMode::Live | ReplyMode::Cached, _) if policy.judge.is_hosted() && policy.budget.is_none() => {
+            Err(Failure::Input(format!(
+                "{place}: this judge may cost money, and no `budget` says how much may be spent; add one line to \
+                 thresholds.yaml, as in `budget: {{requests: 1000, minutes: 10}}`"
+            )))
+        }
+        (ReplyMode::Live | ReplyMode::Cached, _) => Ok(()),
+    }
 }
 
 /// Those to ask for: the one that is named, which must not be there unless it is written again, or all that are missing.
@@ -129,13 +166,14 @@ fn write(
     from_file: &FromFile,
     policy: &Policy,
     judge: &Arc<dyn Judge>,
+    account: Option<Account>,
     language: Language,
 ) -> Result<Result<(), String>, Failure> {
     let FromFile { key, params, name, path } = from_file;
     let (Some(request), Some(criteria)) = (g_eval::steps::request(params, language), params.text("criteria")) else {
         return Ok(Err("it has no `criteria`".to_owned()));
     };
-    let steps = match evaluate::steps::ask_for(Arc::clone(judge), policy.judge.timeout, key, &request)? {
+    let steps = match evaluate::steps::ask_for(Arc::clone(judge), policy.judge.timeout, account, key, &request)? {
         Ok(steps) => steps,
         Err(fault) => return Ok(Err(format!("{}: {}", fault.cause, fault.why))),
     };

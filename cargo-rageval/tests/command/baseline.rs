@@ -67,6 +67,9 @@ fn a_run_folder_is_taken_too() {
     write_run(&folder.path().join("1a2b"), "run.json", vec![record("a", &[("mrr", Some(1.0))])], &[]);
     let text = passes(folder.path(), &["baseline", "accept", "1a2b", "--to", "other.json"]);
     assert_eq!(text, "other.json: 1 case accepted, from run run.json\nthe first baseline here\n");
+    let text = passes(folder.path(), &["baseline", "accept", "--run", "1a2b", "--to", "other.json"]);
+    assert!(text.ends_with("no case and no score differs\n"), "{text}");
+    refuses(folder.path(), &["baseline", "accept", "1a2b", "--run", "1a2b", "--to", "other.json"]);
 }
 
 #[test]
@@ -121,6 +124,39 @@ fn a_lowered_score_needs_a_reason_which_is_stored() {
     assert!(text.ends_with("no score was lowered, so the reason is not kept\n"), "{text}");
     let stored = std::fs::read_to_string(&file).expect("written");
     assert!(stored.contains("a new corpus") && !stored.contains("none needed"), "{stored}");
+}
+
+#[test]
+fn a_worse_answer_needs_a_reason_though_pairwise_is_new() {
+    let folder = folder();
+    let answered = |response: &str, score: f64| {
+        let mut record = record("a", &[("mrr", Some(1.0)), ("pairwise", Some(score))]);
+        if let Taken::Sample(sample) = &mut record.taken {
+            sample.answer.response = response.to_owned();
+        }
+        record
+    };
+    write_run(folder.path(), "before.json", vec![record("a", &[("mrr", Some(1.0))])], &[]);
+    write_run(folder.path(), "worse.json", vec![answered("Maybe.", 0.0)], &[]);
+    write_run(folder.path(), "tie.json", vec![answered("Thirty days.", 0.5)], &[]);
+    passes(folder.path(), &["baseline", "accept", "before.json"]);
+
+    let text = refuses(folder.path(), &["baseline", "accept", "worse.json"]);
+    let expected = "error: 1 score of baselines/main.json would be lowered; say why with --reason \"...\":\n  \
+                    a  pairwise  0.500 (a tie) -> 0.000\n";
+    assert_eq!(text, expected);
+    let text = passes(folder.path(), &["baseline", "accept", "worse.json", "--reason", "shorter on purpose"]);
+    let expected = "baselines/main.json: 1 case accepted, from run worse.json\n\
+                    1 score lowered, worst first:\n  a  pairwise  0.500 (a tie) -> 0.000\n\
+                    new: pairwise on 1 case, mean 0.00\n";
+    assert_eq!(text, expected);
+    let stored = std::fs::read_to_string(folder.path().join("baselines/main.json")).expect("written");
+    let kept = "{\"reason\":\"shorter on purpose\",\"scores\":[[\"a\",\"pairwise\",0.5,0.0]]}";
+    assert!(stored.contains(kept), "{stored}");
+    // The same run again replaces nothing, and a tie is no fall.
+    assert!(passes(folder.path(), &["baseline", "accept", "worse.json"]).ends_with("no case and no score differs\n"));
+    let text = passes(folder.path(), &["baseline", "accept", "tie.json"]);
+    assert!(text.ends_with("no case and no score differs\n"), "{text}");
 }
 
 #[test]

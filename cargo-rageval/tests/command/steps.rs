@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rageval_runner::{load, metric::METRICS};
 
-use super::{ends, folder, passes, refuses, run, write};
+use super::{Ended, ends, folder, passes, program, refuses, run, write};
 
 const REPLY: &str = r#"{"request": "g_eval.steps", "case": "*", "value": {"steps": ["Read the answer.", "Look for a greeting: \"Dear\"."]}}"#;
 
@@ -110,4 +110,61 @@ fn what_is_not_there_is_named() {
     assert_eq!(ended.code, Some(0));
     assert!(ended.err.contains("nothing to write"), "{}", ended.err);
     assert!(refuses(super::folder().path(), &["steps"]).contains("thresholds.yaml"));
+}
+
+/// Runs it where `RAGEVAL_JUDGE_MODE` says this.
+fn run_in_mode(folder: &Path, mode: &str) -> Ended {
+    program(folder, &["steps"]).env("RAGEVAL_JUDGE_MODE", mode).output().expect("the program starts").into()
+}
+
+#[test]
+fn replay_asks_nothing_and_so_refuses() {
+    let folder = project(TONE, REPLY);
+    let ended = run_in_mode(folder.path(), "replay");
+    assert_eq!(ended.code, Some(2), "{}", ended.err);
+    assert!(ended.err.starts_with("error: RAGEVAL_JUDGE_MODE=replay asks nothing"), "{}", ended.err);
+    assert_eq!(run_in_mode(folder.path(), "reply").code, Some(2));
+    assert!(!folder.path().join("g_eval").exists());
+
+    let judge = "{provider: openai, base_url: \"http://127.0.0.1:9/v1\", model: m, mode: replay}";
+    write(folder.path(), "thresholds.yaml", &format!("version: 1\njudge: {judge}\nmetrics:\n{TONE}"));
+    let text = refuses(folder.path(), &["steps"]);
+    assert!(text.contains("thresholds.yaml:2") && text.contains("`mode: replay` asks nothing"), "{text}");
+    // The policy only replays, so it needs no budget; asked to ask after all it does.
+    let ended = run_in_mode(folder.path(), "cached");
+    assert_eq!(ended.code, Some(2), "{}", ended.err);
+    assert!(ended.err.contains("no `budget` says how much may be spent"), "{}", ended.err);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_asked_counts_against_the_budget_and_is_told() {
+    let folder = folder();
+    let script = "cat > /dev/null\necho asked >> asked\necho '{\"value\": {\"steps\": [\"Read it.\"]}}'\n";
+    write(folder.path(), "judge.sh", script);
+    let judge = "{provider: command, run: [sh, judge.sh], per: case, model: m}";
+    let policy = format!(
+        "version: 1\njudge: {judge}\nbudget: {{requests: 1}}\nmetrics:\n{TONE}  g_eval/depth: {{criteria: x}}\n"
+    );
+    write(folder.path(), "thresholds.yaml", &policy);
+    let text = ends(folder.path(), &["steps"], 3);
+    assert!(
+        text.contains("no steps were written: budget used up: g_eval.steps: not asked: `budget.requests` is 1"),
+        "{text}"
+    );
+    assert!(text.contains("thresholds.yaml:3"), "{text}");
+    assert!(text.contains("spent: 1 request of 1, "), "{text}");
+    let asked = std::fs::read_to_string(folder.path().join("asked")).expect("it was asked");
+    assert_eq!(asked, "asked\n");
+    assert_eq!(std::fs::read_dir(folder.path().join("g_eval")).expect("a folder").count(), 1);
+    // The next command is a run of its own and writes the one that is left.
+    assert!(ends(folder.path(), &["steps"], 0).contains("spent: 1 request of 1, "));
+    assert_eq!(std::fs::read_dir(folder.path().join("g_eval")).expect("a folder").count(), 2);
+}
+
+#[test]
+fn a_problem_of_the_policy_is_called_an_error_once() {
+    let folder = project("  nonsense: 1\n", REPLY);
+    let text = refuses(folder.path(), &["steps"]);
+    assert!(text.starts_with("error: ") && !text.starts_with("error: error: "), "{text}");
 }

@@ -10,21 +10,23 @@ use crate::{
         g_eval::steps,
     },
     model::{AskedOf, CaseId, Ending, Exchange, JudgeRequest, MetricKey, Reply, Request, Transcript, Unmeasured},
-    store::slots::Limit,
+    store::{ledger::Account, slots::Limit},
 };
 
 /// The steps that a judge writes for a request of [`steps::request`], on a runtime of its own: for programs that ask for nothing else.
+/// What it takes is counted on the account; `None` for a judge that is code.
 ///
 /// # Errors
-/// The judge gave none, asked once more where its reply did not fit; or the runtime can't start.
+/// The judge gave none, asked once more where its reply did not fit; the budget is used up; or the runtime can't start.
 pub fn ask_for(
     judge: Arc<dyn Judge>,
     timeout: Duration,
+    account: Option<Account>,
     key: &MetricKey,
     request: &JudgeRequest,
 ) -> io::Result<Result<Vec<String>, Unmeasured>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let judging = Judging { judge, timeout, limit: Limit::in_process(1), minute: None, replies: None, account: None };
+    let judging = Judging { judge, timeout, limit: Limit::in_process(1), minute: None, replies: None, account };
     Ok(runtime.block_on(asked(&judging, key, request)))
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::rule::{DecisionRule, Rules};
 use crate::{
-    metric::Kind,
+    metric::{Kind, Metric},
     model::{
         MetricKey,
         run::{Baseline, JudgeStamp},
@@ -31,6 +31,15 @@ pub struct MetricFacts {
     pub kind: Kind,
     /// Version of its definition.
     pub version: u32,
+    /// Whether it compares with the baseline's answers, so that without a baseline it has no score.
+    pub reads_baseline: bool,
+}
+
+impl MetricFacts {
+    /// What a metric says of itself.
+    pub fn of(metric: &dyn Metric) -> Self {
+        Self { kind: metric.kind(), version: metric.version(), reads_baseline: metric.reads_baseline() }
+    }
 }
 
 /// What every decision of a run rests on beside its records.

@@ -125,7 +125,7 @@ impl Evidence<'_> {
             // Rules that nothing was held against are not rules that held.
             found.ruling = Ruling::Undecided;
             found.text.headline = format!("no case is scored on {}", listed(&unscored, 60));
-            found.text.facts = vec!["drop the metric, or give the cases what it needs: docs/metrics.md".to_owned()];
+            found.text.facts = self.ways_to_score(&unscored);
         }
         if count > max && by_cause.keys().all(|cause| cause == Ending::NoKey.cause()) {
             found.text = told_by_set_up(&found.text.headline);
@@ -143,6 +143,26 @@ impl Evidence<'_> {
     fn unscored(&self) -> Vec<&MetricKey> {
         let rules = self.basis.rules.metrics.iter().filter(|(_, rule)| rule.can_fail());
         rules.map(|(metric, _)| metric).filter(|metric| self.tally(metric).scored.is_empty()).collect()
+    }
+
+    /// What to do about metrics that no case is scored on.
+    fn ways_to_score(&self, unscored: &[&MetricKey]) -> Vec<String> {
+        let compares = |metric: &MetricKey| {
+            let facts = self.basis.metrics.get(metric.name());
+            facts.is_some_and(|facts| facts.reads_baseline)
+        };
+        let lacks_baseline = |metric: &&MetricKey| self.basis.baseline.is_none() && compares(metric);
+        let (lacking, others): (Vec<_>, Vec<_>) = unscored.iter().copied().partition(lacks_baseline);
+        let mut ways = Vec::new();
+        if !lacking.is_empty() {
+            // The names come last: a line that is too long loses its end.
+            ways.push(format!("accept a baseline and name it in `regression.baseline`, for {}", listed(&lacking, 60)));
+            ways.push("cargo rageval baseline accept, after a run of all cases".to_owned());
+        }
+        if !others.is_empty() {
+            ways.push("drop the metric, or give the cases what it needs: docs/metrics.md".to_owned());
+        }
+        ways
     }
 
     fn mean(&self, metric: &MetricKey, min: f64) -> Found {

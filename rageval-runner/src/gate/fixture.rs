@@ -58,7 +58,7 @@ pub(crate) fn slice(field: SliceField, value: &str) -> SliceName {
     SliceName { field, value: value.to_owned() }
 }
 
-/// Rules, cases, records and a baseline. Two metrics are known: `faithfulness` is judged, `recall@5` is not.
+/// Rules, cases, records and a baseline. The metrics known: `faithfulness` is judged, `recall@5` and `latency` are not, `pairwise` compares with the baseline.
 #[derive(Debug, Clone)]
 pub(crate) struct World {
     pub(crate) rules: Rules,
@@ -78,9 +78,10 @@ impl World {
     /// Cases `c00`, `c01`, ... with these outcomes of a metric, and no rule yet.
     pub(crate) fn with(metric: &str, outcomes: impl IntoIterator<Item = Outcome>) -> Self {
         let judge = JudgeStamp { provider: "offline".into(), model: "1".into(), fingerprint: "aaaaaaaaaaaa".into() };
-        let facts = |kind| MetricFacts { kind, version: 1 };
+        let facts = |kind| MetricFacts { kind, version: 1, reads_baseline: false };
         let metrics = [("faithfulness", Kind::Judged), ("recall", Kind::Retrieval), ("latency", Kind::Quantity)];
-        let metrics = metrics.map(|(name, kind)| (name.to_owned(), facts(kind))).into();
+        let mut metrics: BTreeMap<_, _> = metrics.map(|(name, kind)| (name.to_owned(), facts(kind))).into();
+        metrics.insert("pairwise".to_owned(), MetricFacts { reads_baseline: true, ..facts(Kind::Judged) });
         let (rules, set, records) = (Rules::default(), GoldenSet::default(), BTreeMap::new());
         let mut world = Self { rules, set, records, baseline: None, judge, metrics };
         world.rules.metrics.insert(key(metric), MetricRule::default());

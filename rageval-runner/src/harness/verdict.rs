@@ -29,9 +29,7 @@ use crate::{
 
 /// What the metrics are, by name.
 pub(super) fn facts(metrics: &[&'static dyn Metric]) -> BTreeMap<String, MetricFacts> {
-    let fact = |metric: &&'static dyn Metric| {
-        (metric.name().to_owned(), MetricFacts { kind: metric.kind(), version: metric.version() })
-    };
+    let fact = |metric: &&'static dyn Metric| (metric.name().to_owned(), MetricFacts::of(*metric));
     metrics.iter().map(fact).collect()
 }
 
@@ -101,11 +99,12 @@ fn missing_key(session: &Session) -> Option<Problem> {
     let needing = records.iter().filter(|record| record.transcript.exchanges.iter().any(lacks_reply)).count();
     (needing > 0).then(|| {
         Problem::everything(format!(
-            "{}: {missing}; of {} case{}, {needing} need replies that are not stored\n\
+            "{}: {missing}; of {} case{}, {needing} need{} replies that are not stored\n\
              or run with RAGEVAL_JUDGE_MODE=replay on stored replies, or with `judge: {{provider: offline}}`",
             session.files.policy.judge.place,
             cases.len(),
             plural(cases.len()),
+            if needing == 1 { "s" } else { "" },
         ))
     })
 }

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     judge::Spent,
     model::{Budget, Price, Spending},
-    report::console::spending::{money, thousands},
+    report::console::spending::{self, money, thousands},
 };
 
 /// What a run spent so far, and the budget that it may spend. Clones share it.
@@ -324,7 +324,7 @@ impl Budget {
                 format!("`budget.tokens` is {most}, and {} are spent{wanted}", thousands(totals.tokens()))
             }
             LimitKind::Usd => {
-                let most = money(self.usd.unwrap_or_default());
+                let most = spending::limit(self.usd.unwrap_or_default());
                 let wanted = wanted
                     .map(|(_, cost)| format!("; this request takes about {}", money(usd(cost.nano_usd))))
                     .unwrap_or_default();

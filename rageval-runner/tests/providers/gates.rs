@@ -198,7 +198,7 @@ fn tokens_and_money() {
     let project = Project::new(judging(), "budget: {requests: 100}");
     project.policy("budget: {usd: 5}", ", price: {input: 1, output: 10}");
     // Six times 20 tokens at one and 5 at ten dollars a million.
-    project.run().ends_with(0).says("120 tokens read and 30 written, 0.0004 USD of 5");
+    project.run().ends_with(0).says("120 tokens read and 30 written, 0.00042 USD of 5");
     assert!((project.spent().usd.expect("money") - 0.000_42).abs() < 1e-9);
     let project = Project::new(judging(), "budget: {requests: 100}");
     project.policy("budget: {usd: 0.001}", ", price: {input: 1, output: 10}");
@@ -299,7 +299,7 @@ fn missing_key_unneeded() {
         "- {id: new, query: Q?, response: It takes time., retrieved_contexts: [It takes time.]}\n",
     );
     let ran = project.run_with(&[]);
-    ran.ends_with(101).says("of 7 cases, 1 need replies that are not stored");
+    ran.ends_with(101).says("of 7 cases, 1 needs replies that are not stored");
     assert!(ran.failed("gate::setup") && ran.failed("case::more::new"), "{}", ran.text);
     assert!(!ran.failed("case::all::c0"), "{}", ran.text);
 }

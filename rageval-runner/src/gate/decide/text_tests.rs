@@ -176,6 +176,26 @@ fn the_gate_of_the_unmeasured_counts_by_cause() {
 }
 
 #[test]
+fn a_metric_that_no_case_is_scored_on_says_what_it_needs() {
+    let needs = |metric: &str, why: &str, expected: &[&str]| {
+        let world = World::with(metric, vec![Outcome::not_applicable(why); 12]).mean(0.5);
+        let headline = format!("undecided   no case is scored on {metric}");
+        let look = "look        cargo test --test rag_regression -- --exact 'gate::set::unmeasured'";
+        check(&world, "gate::set::unmeasured", &[&[headline.as_str()], expected, &[look]].concat());
+    };
+    let give = "            drop the metric, or give the cases what it needs: docs/metrics.md";
+    needs("recall@5", "no relevant documents", &[give]);
+    needs(
+        "pairwise",
+        "no baseline answer",
+        &[
+            "            accept a baseline and name it in `regression.baseline`, for pairwise",
+            "            cargo rageval baseline accept, after a run of all cases",
+        ],
+    );
+}
+
+#[test]
 fn a_gate_under_another_judge_says_what_to_do() {
     let world = judged_drop(0, 20).change(|world| world.judge.fingerprint = "other".to_owned());
     check(

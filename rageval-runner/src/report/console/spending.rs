@@ -40,9 +40,21 @@ pub fn thousands(count: u64) -> String {
     text
 }
 
-/// An amount of US dollars: to the cent, and below a dime to a hundredth of a cent.
+/// An amount of US dollars: to the cent; below a dime to a hundredth of a cent, and to two digits that say something where it is smaller.
 pub fn money(usd: f64) -> String {
-    if usd == 0.0 || usd >= 0.1 { format!("{usd:.2} USD") } else { format!("{usd:.4} USD") }
+    if usd == 0.0 || usd >= 0.1 {
+        return format!("{usd:.2} USD");
+    }
+    // 0.00001 is 1e-5, whose second digit is the sixth decimal.
+    let places = (1.0 - usd.log10().floor()) as usize;
+    format!("{usd:.*} USD", places.max(4))
+}
+
+/// A limit in US dollars, as [`money`] or, where that would round it, as it was written.
+pub fn limit(usd: f64) -> String {
+    let rounded = money(usd);
+    let is_whole = rounded.strip_suffix(" USD").and_then(|number| number.parse().ok()) == Some(usd);
+    if is_whole { rounded } else { format!("{usd} USD") }
 }
 
 #[cfg(test)]
@@ -57,6 +69,13 @@ mod tests {
     #[test]
     fn small_amounts_keep_their_digits() {
         assert_eq!([0.0, 0.0504, 0.1, 12.345].map(money), ["0.00 USD", "0.0504 USD", "0.10 USD", "12.35 USD"]);
+    }
+
+    #[test]
+    fn no_amount_is_told_as_nothing() {
+        assert_eq!([0.00001, 0.000_012_4, 1e-9].map(money), ["0.000010 USD", "0.000012 USD", "0.0000000010 USD"]);
+        assert_eq!([0.0, 5.0, 0.0015].map(limit), ["0.00 USD", "5.00 USD", "0.0015 USD"]);
+        assert_eq!([0.00125, 0.125, 0.000_001_234].map(limit), ["0.00125 USD", "0.125 USD", "0.000001234 USD"]);
     }
 
     #[test]

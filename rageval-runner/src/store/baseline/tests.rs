@@ -1,10 +1,13 @@
 //! Runs that become baselines, and files that do not.
 
 use super::*;
-use crate::model::{
-    Answer, Claim, Detail, Record, RetrievedContext, Sample, Score, Taken, Transcript, UnitInterval, Unmeasured,
-    Verdict,
-    run::{JudgeStamp, LoweredScores, Manifest, Run, SetStamp, SystemStamp},
+use crate::{
+    metric::METRICS,
+    model::{
+        Answer, Claim, Detail, Record, RetrievedContext, Sample, Score, Taken, Transcript, UnitInterval, Unmeasured,
+        Verdict,
+        run::{JudgeStamp, LoweredScores, Manifest, Run, SetStamp, SystemStamp},
+    },
 };
 
 fn id(text: &str) -> CaseId {
@@ -202,7 +205,7 @@ fn differences_are_named_worst_first() {
         record("new", &[("mrr", scored(0.0))]),
         record("same", &[("mrr", scored(0.3 - 1e-12))]),
     ]);
-    let difference = Difference::between(&earlier, &later);
+    let difference = Difference::between(&earlier, &later, METRICS);
     let named =
         |changes: &[ScoreChange]| changes.iter().map(|c| format!("{} {}", c.case, c.metric)).collect::<Vec<_>>();
     assert_eq!(named(&difference.lowered), ["b mrr", "a mrr"]);
@@ -212,7 +215,42 @@ fn differences_are_named_worst_first() {
         (difference.new, difference.changed, difference.vanished),
         (vec![id("new")], vec![id("c")], vec![id("gone")])
     );
-    assert!(Difference::between(&later, &later).is_empty());
+    assert!(Difference::between(&later, &later, METRICS).is_empty());
+}
+
+#[test]
+fn a_worse_answer_is_a_lowered_score_though_the_metric_is_new() {
+    let with = |response: &str, scores: &[(&str, f64)]| {
+        let scores: Vec<_> = scores.iter().map(|(metric, score)| (*metric, scored(*score))).collect();
+        let mut case = record("a", &scores);
+        if let Taken::Sample(sample) = &mut case.taken {
+            sample.answer.response = response.to_owned();
+        }
+        accepted(&run(vec![case])).baseline
+    };
+    let seen = |earlier: &Baseline, later: &Baseline| {
+        let difference = Difference::between(earlier, later, METRICS);
+        let scores = |changes: &[ScoreChange]| changes.iter().map(|c| (c.before, c.after)).collect::<Vec<_>>();
+        (scores(&difference.lowered), scores(&difference.raised), difference.added)
+    };
+    let added = |score: f64| [(key("pairwise"), vec![score])].into();
+    let first = with("30 days.", &[("mrr", 1.0)]);
+    let worse = with("Maybe.", &[("mrr", 1.0), ("pairwise", 0.0)]);
+    assert_eq!(seen(&first, &worse), (vec![(0.5, 0.0)], vec![], added(0.0)));
+    assert_eq!(seen(&first, &with("Same.", &[("mrr", 1.0), ("pairwise", 0.5)])), (vec![], vec![], added(0.5)));
+    assert_eq!(
+        seen(&first, &with("More.", &[("mrr", 1.0), ("pairwise", 1.0)])),
+        (vec![], vec![(0.5, 1.0)], added(1.0))
+    );
+    // Once accepted, the same answer replaces nothing, and the next is held against it and not against what it scored.
+    assert!(Difference::between(&worse, &worse, METRICS).is_empty());
+    let none = BTreeMap::new;
+    assert_eq!(seen(&worse, &with("No.", &[("mrr", 1.0), ("pairwise", 0.0)])), (vec![(0.5, 0.0)], vec![], none()));
+    let better = with("60 days.", &[("mrr", 1.0), ("pairwise", 1.0)]);
+    assert_eq!(seen(&better, &with("Same.", &[("mrr", 1.0), ("pairwise", 0.5)])), (vec![], vec![], none()));
+    // A new score of another metric is told and not compared.
+    let more = with("30 days.", &[("mrr", 1.0), ("faithfulness", 0.0)]);
+    assert_eq!(seen(&first, &more), (vec![], vec![], [(key("faithfulness"), vec![0.0])].into()));
 }
 
 #[test]
