@@ -3,22 +3,26 @@
 mod prune;
 mod show;
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use clap::Subcommand;
 use rageval_runner::{
-    embed::{self, stored::VectorKeys},
+    embed::{self, Embedder, stored::VectorKeys},
     evaluate::stamp,
     judge::{
-        self,
+        self, Judge,
         key::{ReplyKey, ReplyKeys},
     },
-    load,
+    load::{self, Policy},
     metric::METRICS,
     model::{
         AskedOf, Exchange, Request,
         run::{JudgeStamp, Run},
     },
+    report::console::text::visible,
     store::{replies::ReplyStore, runs},
 };
 
@@ -51,6 +55,9 @@ struct Stored {
     vectors: Option<VectorKeys>,
     vector_store: ReplyStore,
     stamp: JudgeStamp,
+    policy: Policy,
+    judge: Arc<dyn Judge>,
+    embedder: Option<Arc<dyn Embedder>>,
 }
 
 impl Stored {
@@ -80,6 +87,9 @@ impl Stored {
             vectors,
             vector_store: ReplyStore::new(&context.root, of_embedder),
             stamp: stamp::of_scores(&policy, &*judge, embedder.as_deref()),
+            policy,
+            judge,
+            embedder,
         })
     }
 
@@ -95,11 +105,24 @@ impl Stored {
         if run.manifest.judge.fingerprint == self.stamp.fingerprint {
             return Ok(run);
         }
-        let (theirs, ours) = (&run.manifest.judge.model, &self.stamp.model);
-        Err(Failure::Input(format!(
-            "{}: it was judged by `{theirs}`, and thresholds.yaml names `{ours}`, or one of them with other prompts or parameters, or another embedder; run the gate again",
-            path.display()
-        )))
+        let why = self.difference(&run.manifest.judge);
+        Err(Failure::Input(format!("{}: it was judged by {why}; run the gate again", path.display())))
+    }
+
+    /// By whom a run was judged, and what differs from thresholds.yaml as far as its stamp tells.
+    fn difference(&self, theirs: &JudgeStamp) -> String {
+        let ours = &self.stamp;
+        if (&theirs.provider, &theirs.model) != (&ours.provider, &ours.model) {
+            let named = |stamp: &JudgeStamp| format!("`{}` of `{}`", visible(&stamp.model), visible(&stamp.provider));
+            return format!("{}, and thresholds.yaml names {}", named(theirs), named(ours));
+        }
+        let model = visible(&ours.model);
+        match stamp::lacking(&self.policy, &*self.judge, self.embedder.as_deref(), &theirs.fingerprint) {
+            Some(what) => format!("`{model}` without {what}, and thresholds.yaml now has that"),
+            None => format!(
+                "`{model}`, as thresholds.yaml names it, with other prompts, parameters or embedder, or with other metrics left to `offline`"
+            ),
+        }
     }
 
     /// The folders that hold what is stored, each once.

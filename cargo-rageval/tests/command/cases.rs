@@ -129,6 +129,25 @@ fn versions_of_another_form_are_named_and_not_bumped() {
 }
 
 #[test]
+fn a_removed_lock_does_not_bring_the_version_down() {
+    let project = project(CASES);
+    let path = project.path();
+    passes(path, &lock(&["--message", "First."]));
+    set(path, &CASES.replace("the fee", "the price"));
+    passes(path, &lock(&["--bump", "minor", "--message", "Prices."]));
+    fs::remove_file(path.join("cases/golden.lock")).expect("removed");
+    let log = fs::read_to_string(path.join("cases/CHANGELOG.md")).expect("the changelog");
+    for more in [&[][..], &["--bump", "minor"], &["--set-version", "1.1.0"], &["--set-version", "1.0.5"]] {
+        let said = refuses(path, &lock(&[more, &["--message", "a"]].concat()));
+        assert!(said.contains("holds versions up to 1.1.0, so the lock was removed: restore it"), "{said}");
+        assert!(!path.join("cases/golden.lock").exists());
+        assert_eq!(fs::read_to_string(path.join("cases/CHANGELOG.md")).expect("the changelog"), log);
+    }
+    let said = passes(path, &lock(&["--set-version", "1.2.0", "--message", "a"]));
+    assert!(said.contains("locked at version 1.2.0, after 1.1.0 of cases/CHANGELOG.md, whose lock is gone"), "{said}");
+}
+
+#[test]
 fn a_damaged_or_newer_lock_is_never_overwritten() {
     let folder = project(CASES);
     let path = folder.path();

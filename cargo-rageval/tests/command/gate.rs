@@ -125,7 +125,12 @@ fn the_lock_of_the_cases_is_decided_too() {
     project(folder.path(), &[&[("a", 1.0), ("b", 1.0)]]);
     let unlocked = ends(folder.path(), &["gate", "1.json"], 0);
     assert_eq!(unlocked.matches("golden.lock").count(), 1, "{unlocked}");
-    assert!(unlocked.contains("notice      no cases/golden.lock: cases may change unseen"), "{unlocked}");
+    assert!(
+        unlocked.contains(
+            "notice      cases are not locked: cargo rageval cases lock --message WHY makes cases/golden.lock\n"
+        ),
+        "{unlocked}"
+    );
     ends(folder.path(), &["cases", "lock", "--message", "First."], 0);
     let locked = ends(folder.path(), &["gate", "1.json"], 0);
     assert!(locked.contains("3 gates: 3 passed") && !locked.contains("golden.lock"), "{locked}");

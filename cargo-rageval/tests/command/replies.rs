@@ -14,7 +14,7 @@ use rageval_runner::{
     model::{
         Answer, AskedOf, CaseId, EmbedRequest, Ending, Exchange, JudgeRequest, Language, MetricKey, Outcome, Record,
         Reply, Request, Sample, Taken, Transcript, UnitInterval,
-        run::{Manifest, Run},
+        run::{JudgeStamp, Manifest, Run},
     },
     store::replies::{ReplyStore, StoredReply},
 };
@@ -146,6 +146,14 @@ fn a_reply_that_is_not_there_or_damaged_is_said() {
         refuses(folder, &["replies", "show", "d", "--run", "run.json"]),
         "error: run.json: it holds no case `d`\n"
     );
+    write_run(folder, "filtered.json", vec![scored("a")], |manifest| {
+        manifest.missing.insert(CaseId::new("d").expect("a valid id"));
+    });
+    assert_eq!(
+        refuses(folder, &["replies", "show", "d", "--run", "filtered.json"]),
+        "error: filtered.json: it holds no case `d`, and the run is partial (1 case has no record); \
+         name another with --run RUN, or run the whole set again\n"
+    );
 }
 
 #[test]
@@ -246,6 +254,41 @@ fn runs_that_do_not_tell_what_is_used_are_refused() {
     assert!(prune("none.json").starts_with("error: .rageval/replies: no reply there is used by the run"));
     assert!(prune("absent.json").starts_with("error: absent.json: no run there; run the gate first"));
     assert_eq!(left(folder), 4);
+}
+
+#[test]
+fn a_run_of_another_judge_is_refused_with_what_differs() {
+    let project = project();
+    let folder = project.path();
+    let show = |change: &dyn Fn(&mut Manifest)| {
+        write_run(folder, "other.json", vec![scored("a")], change);
+        refuses(folder, &["replies", "show", "a", "--run", "other.json"])
+    };
+    assert_eq!(
+        show(&|manifest| manifest.judge =
+            JudgeStamp { model: "m-2025".into(), fingerprint: "x".into(), ..manifest.judge.clone() }),
+        "error: other.json: it was judged by `m-2025` of `openai`, and thresholds.yaml names `m-2026-01-01` of `openai`; run the gate again\n"
+    );
+    assert_eq!(
+        show(&|manifest| manifest.judge.fingerprint = "x".into()),
+        "error: other.json: it was judged by `m-2026-01-01`, as thresholds.yaml names it, with other prompts, parameters or embedder, \
+         or with other metrics left to `offline`; run the gate again\n"
+    );
+    let embedder = "embedder: {provider: openai, base_url: \"http://127.0.0.1:1/v1\", model: e5}\n";
+    let offline = POLICY.replace("{refusal_correctness: }", "{refusal_correctness: , faithfulness: {judge: offline}}");
+    for (policy, what) in [
+        (format!("{POLICY}{embedder}"), "an embedder"),
+        (offline.clone(), "metrics left to `offline`"),
+        (format!("{offline}{embedder}"), "an embedder and metrics left to `offline`"),
+    ] {
+        write(folder, "thresholds.yaml", &policy);
+        assert_eq!(
+            refuses(folder, &["replies", "show", "a", "--run", "run.json"]),
+            format!(
+                "error: run.json: it was judged by `m-2026-01-01` without {what}, and thresholds.yaml now has that; run the gate again\n"
+            )
+        );
+    }
 }
 
 #[test]

@@ -66,6 +66,11 @@ pub trait Embedder: Send + Sync {
     /// that says why.
     fn embed<'a>(&'a self, texts: &'a [String]) -> BoxFuture<'a, Embedded>;
 
+    /// Why nothing can be sent although nothing is wrong with a text: the variable that should hold the key is unset or empty.
+    fn missing_key(&self) -> Option<&str> {
+        None
+    }
+
     /// What changes no outcome and somebody should know, one line each. To be asked once all cases are done.
     fn notices(&self) -> Vec<String> {
         Vec::new()

@@ -132,6 +132,10 @@ impl Embedder for OpenaiEmbedder {
         })
     }
 
+    fn missing_key(&self) -> Option<&str> {
+        self.transport.missing_key()
+    }
+
     fn notices(&self) -> Vec<String> {
         let models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
         let mut notices = self.transport.notices();

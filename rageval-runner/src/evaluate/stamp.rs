@@ -34,6 +34,30 @@ pub fn of_scores(policy: &Policy, judge: &dyn Judge, embedder: Option<&dyn Embed
     }
 }
 
+/// What this policy has and a run of an otherwise equal judge had not, found by its fingerprint; `None` where that does not tell.
+pub fn lacking(
+    policy: &Policy,
+    judge: &dyn Judge,
+    embedder: Option<&dyn Embedder>,
+    fingerprint: &str,
+) -> Option<&'static str> {
+    let plain = judge.stamp();
+    let verdicts = of_verdicts(policy, judge).fingerprint;
+    let embedded = embedder.map(|embedder| embed::folded(plain.clone(), &embedder.stamp()).fingerprint);
+    let now = of_scores(policy, judge, embedder).fingerprint;
+    if fingerprint == now {
+        None
+    } else if fingerprint == verdicts {
+        Some("an embedder")
+    } else if embedded.is_some_and(|embedded| embedded == fingerprint) {
+        Some("metrics left to `offline`")
+    } else if fingerprint == plain.fingerprint {
+        Some(if embedder.is_some() { "an embedder and metrics left to `offline`" } else { "metrics left to `offline`" })
+    } else {
+        None
+    }
+}
+
 /// The metrics that the rules of `offline` score although another judge is named.
 pub fn by_offline_rules(policy: &Policy) -> impl Iterator<Item = &MetricKey> {
     let Rules { metrics, .. } = &policy.rules;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::rule::{DecisionRule, Rules};
+use super::rule::{DecisionRule, MetricRule, Rules};
 use crate::{
     metric::{Kind, Metric},
     model::{
-        MetricKey,
+        AskedOf, MetricKey,
         run::{Baseline, JudgeStamp},
     },
 };
@@ -69,6 +69,8 @@ pub enum Incomparable {
         now: String,
         /// Provider and model of the baseline.
         before: String,
+        /// The metrics that this run leaves to the rules of `offline`, which makes its judge another one for all.
+        offline: Vec<MetricKey>,
     },
     /// The metric is defined in another way now.
     Version {
@@ -97,7 +99,15 @@ impl Incomparable {
     /// What differs, in words; `None` where there is no more to say.
     pub fn difference(&self) -> Option<String> {
         match self {
-            Self::Judge { now, before } => Some(format!("now {now}, then {before}")),
+            Self::Judge { now, before, offline } => {
+                let offline: Vec<String> = offline.iter().map(ToString::to_string).collect();
+                let left = if offline.is_empty() {
+                    String::new()
+                } else {
+                    format!(" with {} left to `offline`", offline.join(", "))
+                };
+                Some(format!("now {now}{left}, then {before}"))
+            }
             Self::Version { now, before } => Some(format!("now version {now}, then version {before}")),
             Self::Parameters | Self::NotInBaseline => None,
         }
@@ -131,9 +141,16 @@ impl<'a> Basis<'a> {
         let is_judged = facts.is_some_and(|facts| facts.kind == Kind::Judged);
         let judge_before = &baseline.manifest.judge;
         if is_judged && self.judge.fingerprint != judge_before.fingerprint {
-            return Err(Incomparable::Judge { now: judge_name(self.judge), before: judge_name(judge_before) });
+            let (now, before) = (judge_name(self.judge), judge_name(judge_before));
+            return Err(Incomparable::Judge { now, before, offline: self.by_offline_rules() });
         }
         Ok(())
+    }
+
+    /// The metrics that the rules of `offline` score although another judge is named.
+    fn by_offline_rules(&self) -> Vec<MetricKey> {
+        let is_offline = |rule: &MetricRule| self.judge.provider != "offline" && rule.judge == AskedOf::Offline;
+        self.rules.metrics.iter().filter(|(_, rule)| is_offline(rule)).map(|(key, _)| key.clone()).collect()
     }
 
     /// How a drop of this metric's mean is decided.

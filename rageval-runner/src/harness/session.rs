@@ -298,8 +298,13 @@ impl Session {
 
     /// Why the judge can't be asked, where this run looks for what that means to all cases. A shard holds a part of them, and these say
     /// so themselves.
-    pub(super) fn key_is_missing(&self) -> Option<&str> {
+    pub(super) fn judge_key_is_missing(&self) -> Option<&str> {
         self.judge.missing_key().filter(|_| self.context.shard.is_none())
+    }
+
+    /// The same of the embedder.
+    pub(super) fn embedder_key_is_missing(&self) -> Option<&str> {
+        self.embedder.as_ref()?.missing_key().filter(|_| self.context.shard.is_none())
     }
 
     /// What the run spends on models, where this process asks.

@@ -145,9 +145,10 @@ impl Snapshots {
             FailOn::Any | FailOn::Worse if !unseen.is_empty() => {
                 Some(format!("verdicts of {} have not been reviewed yet", unseen.join(", ")))
             }
-            FailOn::Any => Some("the verdicts changed".to_owned()),
+            FailOn::Any => Some(other_metrics(&stored.body, &new.body).unwrap_or("the verdicts changed".to_owned())),
             FailOn::Worse if stored.digest == new.digest => {
-                Some("the same answer, contexts and judge now get other verdicts".to_owned())
+                let judge = || "the same answer, contexts and judge now get other verdicts".to_owned();
+                Some(other_metrics(&stored.body, &new.body).unwrap_or_else(judge))
             }
             FailOn::Worse => worse(&stored.body, &new.body),
         }
@@ -294,6 +295,45 @@ fn share_of(standing: &str) -> Option<(usize, usize)> {
 fn unseen<'a>(old: &str, new: &'a str) -> Vec<&'a str> {
     let old = Standing::of_all(old);
     Standing::of_all(new).into_keys().filter(|key| !old.contains_key(key)).collect()
+}
+
+/// Which metrics are judged no more or newly, where no verdict differs beside that: nobody changed their mind then.
+///
+/// A metric that was not applicable and now is judged, as `pairwise` with its first baseline, counts, and so does the reverse.
+fn other_metrics(old: &str, new: &str) -> Option<String> {
+    let (old, new) = (lines_of_each(old), lines_of_each(new));
+    let keys: std::collections::BTreeSet<&str> = old.keys().chain(new.keys()).copied().collect();
+    let mut changed = Vec::new();
+    for key in keys {
+        let is_applicable = |lines: &Vec<&str>| !lines[0].starts_with("not applicable, ");
+        match (old.get(key), new.get(key)) {
+            (Some(before), Some(now)) if before == now => {}
+            (Some(before), Some(now)) => match (is_applicable(before), is_applicable(now)) {
+                (false, true) => changed.push(format!("+ {key} (was not applicable)")),
+                (true, false) => changed.push(format!("- {key} (now {})", now[0])),
+                (true, true) | (false, false) => return None,
+            },
+            (Some(_), None) => changed.push(format!("- {key}")),
+            (None, _) => changed.push(format!("+ {key}")),
+        }
+    }
+    (!changed.is_empty()).then(|| format!("the metrics that are judged changed: {}", changed.join(", ")))
+}
+
+/// The standing of each metric in a body, then its claims.
+fn lines_of_each(body: &str) -> BTreeMap<&str, Vec<&str>> {
+    let mut all: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut current = "";
+    for line in body.lines() {
+        match line.split_once(": ").filter(|_| !line.starts_with("  ")) {
+            Some((key, standing)) => {
+                current = key;
+                all.insert(key, vec![standing]);
+            }
+            None => all.entry(current).or_default().push(line),
+        }
+    }
+    all
 }
 
 /// Why a changed answer's verdicts are worse: a lower share, or a claim newly unsupported or contradicted.

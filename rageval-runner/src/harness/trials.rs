@@ -269,8 +269,10 @@ fn needs(session: &Session, selected: &[Role]) -> BTreeSet<CaseId> {
     let mut wanted = BTreeSet::new();
     for role in selected {
         match role {
-            // Whether a judge without its key is needed shows only once its replies are looked for.
-            Role::Setup if session.key_is_missing().is_some() => wanted.extend(verdict::all_cases(session)),
+            // Whether a judge or embedder without its key is needed shows only once its replies are looked for.
+            Role::Setup if session.judge_key_is_missing().or_else(|| session.embedder_key_is_missing()).is_some() => {
+                wanted.extend(verdict::all_cases(session));
+            }
             Role::Setup | Role::Orphans | Role::Lock => {}
             Role::Case(index) => {
                 wanted.insert(session.files.set.cases[*index].id.clone());

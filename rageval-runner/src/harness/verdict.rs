@@ -19,7 +19,7 @@ use crate::{
     },
     metric::Metric,
     model::{
-        CaseId, Ending, Exchange, GoldenCase, Records, Reply,
+        CaseId, Ending, Exchange, GoldenCase, Place, Records, Reply, Request,
         run::{Decision, Ruling},
     },
     report::console::{self, text::visible},
@@ -75,7 +75,7 @@ fn setup(session: &Session) -> Decision {
     }
     let mut problems: Vec<Problem> = session.all_problems().into_iter().cloned().collect();
     if problems.iter().all(|problem| problem.reach == Reach::Regression) {
-        problems.extend(missing_key(session));
+        problems.extend(missing_keys(session));
     }
     let mut decision = console::trust::decision(session.trust());
     let broken = problems.iter().flat_map(|problem| console::text::whole_lines("undecided", &problem.lines));
@@ -87,24 +87,45 @@ fn setup(session: &Session) -> Decision {
     decision
 }
 
-/// What is wrong where the judge's key is missing and a reply is needed that is not stored: the records tell.
-fn missing_key(session: &Session) -> Option<Problem> {
-    let missing = session.key_is_missing()?;
+/// What is wrong where a key is missing and a reply or a vector is needed that is not stored: the records tell.
+fn missing_keys(session: &Session) -> Vec<Problem> {
+    let policy = &session.files.policy;
+    let is_judge = |request: &Request| matches!(request, Request::Judge(_));
+    let is_embedder = |request: &Request| matches!(request, Request::Embed(_));
+    let judge = session.judge_key_is_missing().map(|missing| {
+        let else_do = "or run with RAGEVAL_JUDGE_MODE=replay on stored replies, or with `judge: {provider: offline}`";
+        missing_key(session, &policy.judge.place, missing, is_judge, "replies", else_do)
+    });
+    let embedder = session.embedder_key_is_missing().zip(policy.embedder.as_ref()).map(|(missing, spec)| {
+        let else_do = "or run with RAGEVAL_JUDGE_MODE=replay on stored vectors";
+        missing_key(session, &spec.place, missing, is_embedder, "vectors", else_do)
+    });
+    [judge, embedder].into_iter().flatten().flatten().collect()
+}
+
+/// The same of one key; `None` where no case needs it.
+fn missing_key(
+    session: &Session,
+    place: &Place,
+    missing: &str,
+    is_theirs: fn(&Request) -> bool,
+    what: &str,
+    else_do: &str,
+) -> Option<Problem> {
     let cases = &session.files.set.cases;
     let records = match session.records(cases) {
         Ok(records) => records,
         Err(problem) => return Some(problem),
     };
-    let lacks_reply = |exchange: &Exchange| matches!(exchange.reply, Reply::Failed { ending: Ending::NoKey, .. });
+    let lacks_reply = |exchange: &Exchange| {
+        is_theirs(&exchange.request) && matches!(exchange.reply, Reply::Failed { ending: Ending::NoKey, .. })
+    };
     let needing = records.iter().filter(|record| record.transcript.exchanges.iter().any(lacks_reply)).count();
+    let (all, s) = (cases.len(), plural(cases.len()));
+    let verb = if needing == 1 { "needs" } else { "need" };
     (needing > 0).then(|| {
         Problem::everything(format!(
-            "{}: {missing}; of {} case{}, {needing} need{} replies that are not stored\n\
-             or run with RAGEVAL_JUDGE_MODE=replay on stored replies, or with `judge: {{provider: offline}}`",
-            session.files.policy.judge.place,
-            cases.len(),
-            plural(cases.len()),
-            if needing == 1 { "s" } else { "" },
+            "{place}: {missing}; of {all} case{s}, {needing} {verb} {what} that are not stored\n{else_do}"
         ))
     })
 }

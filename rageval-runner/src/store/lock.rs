@@ -23,7 +23,8 @@ pub const FORMAT: &str = "rageval-golden-lock";
 pub const VERSION: u32 = 1;
 
 /// What to do with a file that is broken.
-const AGAIN: &str = "restore it from version control, then lock what changed since: cargo rageval cases lock";
+const AGAIN: &str =
+    "restore it from version control, then lock what changed since: cargo rageval cases lock --message WHY";
 
 /// Where the lock of a set and its changelog are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,11 +75,12 @@ pub fn read(path: &Path) -> Result<Lock, StoreError> {
     let text = fs::read_to_string(path).map_err(StoreError::io(path))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let mut lines = (1..).zip(text.split('\n')).filter(|(_, line)| !line.trim().is_empty());
-    let head = head(path, lines.next().map_or("", |(_, line)| line))?;
+    let (number, line) = lines.next().unwrap_or((1, ""));
+    let head = head(path, number, line)?;
     let mut cases = BTreeMap::new();
     for (number, line) in lines {
         let broken = |why: &str| StoreError::format(path, format!("line {number}: {why}; {AGAIN}"));
-        let case: CaseV1 = serde_json::from_str(line).map_err(|error| broken(&error.to_string()))?;
+        let case: CaseV1 = serde_json::from_str(line).map_err(|error| broken(&of_one_line(&error)))?;
         let CaseV1 { case: id, digest, parts } = case;
         if cases.contains_key(&id) {
             return Err(broken(&format!("case `{id}` stands there twice")));
@@ -114,6 +116,16 @@ pub fn write(files: &LockFiles, lock: &Lock, changelog: &str) -> Result<(), Stor
     write_atomically(&files.lock, text.as_bytes())
 }
 
+/// What is wrong in a line, without the line number that JSON counts, which would be 1 for each.
+fn of_one_line(error: &serde_json::Error) -> String {
+    let why = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    match why.strip_suffix(&place) {
+        Some(what) => format!("{what} at column {}", error.column()),
+        None => why,
+    }
+}
+
 /// The first line, as version 1 lays it out.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -143,14 +155,15 @@ struct CaseV1 {
 }
 
 /// Refuses what is no lock, and what a newer version wrote, before its fields are looked at.
-fn head(path: &Path, line: &str) -> Result<HeadV1, StoreError> {
+fn head(path: &Path, number: usize, line: &str) -> Result<HeadV1, StoreError> {
     #[derive(Deserialize)]
     struct Head {
         format: Option<String>,
         version: Option<u32>,
     }
-    let unreadable =
-        |error: &serde_json::Error| StoreError::format(path, format!("not a readable lock: {error}; {AGAIN}"));
+    let unreadable = |error: &serde_json::Error| {
+        StoreError::format(path, format!("line {number}: not a readable lock: {}; {AGAIN}", of_one_line(error)))
+    };
     let head: Head = serde_json::from_str(line).map_err(|error| unreadable(&error))?;
     let why = match (head.format.as_deref(), head.version) {
         (Some(FORMAT), Some(VERSION)) => return serde_json::from_str(line).map_err(|error| unreadable(&error)),
@@ -251,8 +264,14 @@ mod tests {
         let edited = |text: &str| text.replace(&digest, "0123456789abcdef0123456789abcdef");
         assert!(broken(edited).starts_with("its cases are not those that its first line was written for; restore"));
         let merged = |text: &str| text.replace("{\"case\":\"b\"", "<<<<<<< ours\n{\"case\":\"b\"");
-        assert!(broken(merged).starts_with("line 3: expected value"));
-        assert!(broken(|_| String::new()).starts_with("not a readable lock: EOF"));
+        let again =
+            "restore it from version control, then lock what changed since: cargo rageval cases lock --message WHY";
+        assert_eq!(broken(merged), format!("line 3: expected value at column 1; {again}"));
+        let empty = broken(|_| String::new());
+        assert!(
+            empty.starts_with("line 1: not a readable lock: EOF while parsing a value at column 0; restore it"),
+            "{empty}"
+        );
         let unknown = |text: &str| text.replace("\"parts\"", "\"more\":1,\"parts\"");
         assert!(broken(unknown).contains("line 2: unknown field `more`"));
     }

@@ -46,6 +46,16 @@ fn code(id: &CaseId) -> String {
     if id.contains('`') { format!("`` {id} ``") } else { format!("`{id}`") }
 }
 
+/// The versions that have a heading in the changelog, in its order: the first word of each `## `, without brackets.
+///
+/// A version may have any form, so each such word with a digit in it counts; `## Unreleased` does not.
+pub fn versions(text: &str) -> Vec<&str> {
+    let headings = text.lines().filter_map(|line| line.strip_prefix("## "));
+    let words =
+        headings.filter_map(|heading| heading.split_whitespace().next()).map(|word| word.trim_matches(['[', ']']));
+    words.filter(|word| word.contains(|c: char| c.is_ascii_digit())).collect()
+}
+
 /// The changelog with these lines under the heading of the version, newest version first; all that stands there stays as it is.
 ///
 /// A version that has its heading already gets the lines below what stands there, those that it has not; so a second try after a
@@ -123,6 +133,13 @@ mod tests {
             "## 1.1.0\n\n- By hand.\n- Why.\n- New: `a`\n\n## 1.0.0\n\n- First.\n",
         );
         check(Some("## 1.1.0\n"), "## 1.1.0\n\n- Why.\n- New: `a`\n");
+    }
+
+    #[test]
+    fn versions_are_the_headings() {
+        let text = "# Changes\n\n## Unreleased\n## [1.1.0] of May\r\n- ## no\n## 1.0.0\n### 0.1.0\n";
+        assert_eq!(versions(text), ["1.1.0", "1.0.0"]);
+        assert_eq!(versions("# Changes\n"), [""; 0]);
     }
 
     #[test]

@@ -125,9 +125,9 @@ impl Difference {
     }
 }
 
-/// The notice of a run whose set has no lock.
+/// The notice of a run whose set has no lock; the name of the file stands last, so that the command is whole where a notice is cut.
 pub fn unlocked(file: &str) -> String {
-    format!("no {file}: cases may change unseen; to lock them: cargo rageval cases lock --message WHY")
+    format!("cases are not locked: cargo rageval cases lock --message WHY makes {file}")
 }
 
 /// Decides [`TRIAL`]: the set is the one that was locked, under the version that it states, if it states one.

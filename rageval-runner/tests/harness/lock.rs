@@ -44,7 +44,7 @@ fn locked() -> Project {
 fn a_set_without_a_lock_is_one_notice() {
     let project = Project::new(RECALL, FINE);
     let ran = project.run(&[]);
-    ran.ends_with(0).says("no cases/golden.lock: cases may change unseen");
+    ran.ends_with(0).says("cases are not locked: cargo rageval cases lock --message WHY makes cases/golden.lock\n");
     let told = ran.stderr.lines().chain(ran.stdout.lines()).filter(|line| line.contains("golden.lock")).count();
     assert_eq!(told, 1, "{}", ran.stderr);
     project.run(&["--list"]).ends_with(0).does_not_say(TRIAL);
@@ -134,7 +134,7 @@ fn a_shard_decides_it_too() {
 
 fn a_set_of_one_file_is_locked_beside_it() {
     let project = Project::new(&RECALL.replace("cases: cases", "cases: cases/all.yaml"), FINE);
-    project.run(&[]).ends_with(0).says("no cases/all.yaml.lock");
+    project.run(&[]).ends_with(0).says("makes cases/all.yaml.lock");
     let files = lock_cases(&project);
     assert_eq!(files.lock, project.path("cases/all.yaml.lock"));
     project.run(&[]).ends_with(0).says("test gate::set::lock ");

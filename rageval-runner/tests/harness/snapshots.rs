@@ -21,6 +21,7 @@ crate::tests![
     no_two_cases_share_a_file,
     a_snapshot_that_says_nothing_compares_with_nothing,
     a_metric_without_reviewed_verdicts_says_so,
+    a_metric_that_is_judged_no_more_is_named,
 ];
 
 const RULES: &str = "version: 1\njudge: {provider: offline}\nmetrics:\n  faithfulness: {mean: {min: 0}}\n";
@@ -213,4 +214,19 @@ fn a_metric_without_reviewed_verdicts_says_so() {
     let project = accepted(TRUE_TWICE);
     project.write("thresholds.yaml", &format!("{RULES}  refusal_correctness: {{mean: {{min: 0}}}}\n"));
     project.run(&[]).ends_with(101).says("verdicts of refusal_correctness have not been reviewed yet");
+}
+
+fn a_metric_that_is_judged_no_more_is_named() {
+    let project = Project::new(RULES, &case(TRUE_TWICE));
+    project.write("thresholds.yaml", &format!("{RULES}  refusal_correctness: {{mean: {{min: 0}}}}\n"));
+    project.run(&[]);
+    accept(&project);
+    project.write("thresholds.yaml", RULES);
+    let ran = project.run(&[]);
+    ran.ends_with(101)
+        .says("the metrics that are judged changed: - refusal_correctness")
+        .does_not_say("other verdicts");
+    assert_eq!(ran.failed(), ["case::all::one"]);
+    accept(&project);
+    project.run(&[]).ends_with(0);
 }

@@ -30,6 +30,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("a_name_that_the_server_gives_its_model_is_told", other_name),
     ("requests_a_minute_are_waited_for", minute),
     ("a_gate_scores_by_vectors_that_stand_in_none_of_its_files", gated),
+    ("a_gate_without_the_embedders_key_says_so_once_where_a_vector_is_needed", keyless),
 ];
 
 pub(crate) fn hosted(base_url: &str) -> HostedEmbeddings {
@@ -260,19 +261,25 @@ fn gate(embedder: &str) -> tempfile::TempDir {
     folder
 }
 
-/// A run of the gate: `run.json`, the snapshot that it leaves for review, and what it printed.
-fn run_gate(folder: &Path, mode: &str) -> (Value, String, String) {
+/// A run of the gate: what it printed.
+fn printed(folder: &Path, mode: &str) -> String {
     let ran = Command::new(std::env::current_exe().expect("this binary"))
         .current_dir(folder)
         .env_remove("NEXTEST_RUN_ID")
         .env_remove("CI")
+        .env_remove("EMBEDDER_KEY")
         .env(GATE, "1")
         .env("CARGO_MANIFEST_DIR", folder)
         .env("RAGEVAL_RUNS", folder.join("runs"))
         .env("RAGEVAL_JUDGE_MODE", mode)
         .output()
         .expect("a run");
-    let text = [&ran.stdout, &ran.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat();
+    [&ran.stdout, &ran.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat()
+}
+
+/// A run of the gate: `run.json`, the snapshot that it leaves for review, and what it printed.
+fn run_gate(folder: &Path, mode: &str) -> (Value, String, String) {
+    let text = printed(folder, mode);
     let (mut run_file, mut snapshot) = (None, None);
     walk(folder, &mut |path: &Path| {
         if path.ends_with("run.json") {
@@ -341,4 +348,27 @@ fn gated() {
     let judge = |run: &Value| run["manifest"]["judge"].clone();
     assert_eq!(judge(&by_script)["provider"], "scripted");
     assert_ne!(judge(&by_script)["fingerprint"], judge(&by_server)["fingerprint"]);
+}
+
+fn keyless() {
+    let stub = Stub::start(|_, _| panic!("nothing is sent"));
+    let url = stub.url();
+    let embedder = format!(
+        "embedder: {{provider: openai, base_url: \"{url}\", model: e5-small, api_key_env: EMBEDDER_KEY}}\nbudget: {{requests: 2}}\n"
+    );
+    let project = gate(&embedder);
+    let text = printed(project.path(), "cached");
+    let said = "the variable EMBEDDER_KEY of the environment (`embedder.api_key_env`) is missing or empty; set it to the embedder's key; \
+                of 1 case, 1 need vectors that are not stored";
+    assert!(text.contains(&format!("undecided   thresholds.yaml:4: {said}")), "{text}");
+    assert_eq!(text.matches("need vectors that are not stored").count(), 1, "{text}");
+    assert_eq!(stub.seen().len(), 0);
+    // In a replay the key is not what is missing.
+    let text = printed(project.path(), "replay");
+    assert!(!text.contains("EMBEDDER_KEY") && text.contains("vector not stored"), "{text}");
+    // A metric that needs no vector needs no key.
+    let policy = fs::read_to_string(project.path().join("thresholds.yaml")).expect("readable");
+    let (head, _) = policy.split_once("metrics:").expect("metrics");
+    fs::write(project.path().join("thresholds.yaml"), format!("{head}metrics: {{exact_match: }}\n")).expect("written");
+    assert!(!printed(project.path(), "cached").contains("EMBEDDER_KEY"));
 }

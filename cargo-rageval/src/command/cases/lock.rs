@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use clap::{Args, ValueEnum};
 use rageval_runner::{
     model::GoldenSet,
+    report::console::text::visible,
     store::lock::{self, LockFiles},
     trust::{
         changelog,
@@ -77,11 +78,16 @@ pub(super) fn run(command: &LockSet, context: &Context) -> Result<Ending, Failur
     {
         return Err(Failure::Input(nothing_changed(&set, earlier, &name)));
     }
-    let version = new_version(command, &set, earlier.as_ref(), &name).map_err(Failure::Input)?;
-    let lock = Lock::of(&set, version);
-    let difference = earlier.as_ref().map(|earlier| Difference::between(earlier, &lock));
     let input = |error: &dyn std::fmt::Display| Failure::Input(error.to_string());
     let log = lock::read_changelog(&files.changelog).map_err(|error| input(&error))?;
+    let log_name = files.changelog_name(&policy.root);
+    let removed = match &earlier {
+        Some(_) => None,
+        None => Removed::of(log.as_deref().unwrap_or_default(), &name, &log_name),
+    };
+    let version = new_version(command, &set, earlier.as_ref(), removed.as_ref(), &name).map_err(Failure::Input)?;
+    let lock = Lock::of(&set, version);
+    let difference = earlier.as_ref().map(|earlier| Difference::between(earlier, &lock));
     let entry = changelog::entry(&command.message, difference.as_ref());
     let log = changelog::with_entry(log.as_deref(), &lock.version, &entry);
     lock::write(&files, &lock, &log).map_err(|error| input(&error))?;
@@ -93,10 +99,15 @@ pub(super) fn run(command: &LockSet, context: &Context) -> Result<Ending, Failur
             writeln!(out, "{name}: {cases} locked at version {}, after {}", lock.version, earlier.version)?;
             write!(out, "{}:\n{}", difference.counts(), listed(difference, &set))?;
         }
-        (None, _) | (_, None) => writeln!(out, "{name}: {cases} locked at version {}, the first", lock.version)?,
+        (None, _) | (_, None) => {
+            let after = match &removed {
+                Some(Removed { version, .. }) => format!("after {version} of {log_name}, whose lock is gone"),
+                None => "the first".to_owned(),
+            };
+            writeln!(out, "{name}: {cases} locked at version {}, {after}", lock.version)?;
+        }
     }
-    let log = files.changelog_name(&policy.root);
-    writeln!(out, "{log}, under {}:\n{}", lock.version, entry.join("\n"))?;
+    writeln!(out, "{log_name}, under {}:\n{}", lock.version, entry.join("\n"))?;
     out.flush()?;
     Ok(Ending::Pass)
 }
@@ -112,11 +123,50 @@ fn nothing_changed(set: &GoldenSet, earlier: &Lock, name: &str) -> String {
     }
 }
 
+/// What the changelog tells of a lock that is no longer there.
+struct Removed {
+    /// The versions that the changelog holds.
+    versions: Vec<String>,
+    /// The newest of them: the highest MAJOR.MINOR.PATCH, else the topmost.
+    version: String,
+    /// What happened and what to do.
+    why: String,
+}
+
+impl Removed {
+    /// `None` where the changelog holds no version, so that the lock is the first.
+    fn of(log: &str, name: &str, log_name: &str) -> Option<Self> {
+        let versions: Vec<String> = changelog::versions(log).into_iter().map(visible).collect();
+        let highest = versions.iter().filter_map(|version| Version::parse(version).ok()).max();
+        let version = highest.map(|version| version.to_string()).or_else(|| versions.first().cloned())?;
+        let why = format!(
+            "there is no {name}, and {log_name} holds versions up to {version}, so the lock was removed: restore it from version control, \
+             or lock above that version with --set-version VERSION"
+        );
+        Some(Self { versions, version, why })
+    }
+
+    /// A version must be above all that the changelog holds.
+    fn check(&self, version: &str) -> Result<(), String> {
+        let rises = self.versions.iter().all(|earlier| is_above(version, earlier));
+        if rises { Ok(()) } else { Err(format!("version {version} is not above {}: {}", self.version, self.why)) }
+    }
+}
+
 /// The version to lock at: above the locked one, and the one that the cases state, if they state one.
-fn new_version(command: &LockSet, set: &GoldenSet, earlier: Option<&Lock>, name: &str) -> Result<String, String> {
+fn new_version(
+    command: &LockSet,
+    set: &GoldenSet,
+    earlier: Option<&Lock>,
+    removed: Option<&Removed>,
+    name: &str,
+) -> Result<String, String> {
     let stated = set.version.as_ref();
     let wanted = match (command.bump, &command.set_version, earlier) {
         (Some(_), _, None) => {
+            if let Some(removed) = removed {
+                return Err(format!("there is no locked version to bump: {}", removed.why));
+            }
             return Err(format!(
                 "there is no {name} yet, so there is no version to bump: the first lock takes the version that the cases state, \
                  --set-version, or {FIRST}"
@@ -142,8 +192,13 @@ fn new_version(command: &LockSet, set: &GoldenSet, earlier: Option<&Lock>, name:
             }
         },
     };
-    if let Some(earlier) = earlier {
-        is_above(&wanted, &earlier.version)?;
+    if let Some(earlier) = earlier
+        && !is_above(&wanted, &earlier.version)
+    {
+        return Err(format!("version {wanted} is not above {}, which is locked", earlier.version));
+    }
+    if let Some(removed) = removed {
+        removed.check(&wanted)?;
     }
     match stated {
         Some(stated) if *stated != wanted => Err(format!(
@@ -170,10 +225,9 @@ fn bumped(version: &str, bump: Bump) -> Result<String, String> {
 }
 
 /// Two versions of the usual form must rise; of other forms no more is known than that they differ.
-fn is_above(version: &str, locked: &str) -> Result<(), String> {
-    let rises = match (Version::parse(version), Version::parse(locked)) {
-        (Ok(version), Ok(locked)) => version > locked,
-        (Ok(_) | Err(_), Err(_)) | (Err(_), Ok(_)) => version != locked,
-    };
-    if rises { Ok(()) } else { Err(format!("version {version} is not above {locked}, which is locked")) }
+fn is_above(version: &str, earlier: &str) -> bool {
+    match (Version::parse(version), Version::parse(earlier)) {
+        (Ok(version), Ok(earlier)) => version > earlier,
+        (Ok(_) | Err(_), Err(_)) | (Err(_), Ok(_)) => version != earlier,
+    }
 }

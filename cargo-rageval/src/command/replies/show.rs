@@ -9,13 +9,13 @@ use clap::Args;
 use rageval_runner::{
     embed::stored::from_value,
     judge::key::ReplyKey,
-    model::{EmbedRequest, JudgeRequest, Reply, Request, Shown},
+    model::{EmbedRequest, JudgeRequest, Reply, Request, Shown, run::Manifest},
     report::console::text::visible,
     store::replies::ReplyStore,
 };
 use serde_json::Value;
 
-use super::{Stored, latest};
+use super::{Stored, count, latest};
 use crate::{
     context::Context,
     exit::{Ending, Failure},
@@ -46,8 +46,11 @@ pub(super) fn run(show: &Show, context: &Context) -> Result<Ending, Failure> {
     let from = show.run.clone().unwrap_or_else(|| latest(context));
     let run = stored.run(&from)?;
     let Some(record) = run.records.iter().find(|record| record.case.as_str() == show.case) else {
-        let why = format!("{}: it holds no case `{}`", from.display(), show.case);
-        return Err(Failure::Input(why));
+        return Err(Failure::Input(format!(
+            "{}: it holds no case {}",
+            from.display(),
+            no_case(&run.manifest, &show.case)
+        )));
     };
     let mut text = String::new();
     for exchange in &record.transcript.exchanges {
@@ -74,6 +77,22 @@ pub(super) fn run(show: &Show, context: &Context) -> Result<Ending, Failure> {
     out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(Ending::Pass)
+}
+
+/// The case that a run does not hold: of a partial run another one may, so that it is told how to name it.
+fn no_case(manifest: &Manifest, case: &str) -> String {
+    let missing = manifest.missing.len();
+    let partial = match &manifest.partial {
+        Some(why) => Some(why.clone()),
+        None => (missing > 0).then(|| count(missing, "case has no record", "cases have no record")),
+    };
+    match partial {
+        Some(why) => format!(
+            "`{}`, and the run is partial ({why}); name another with --run RUN, or run the whole set again",
+            visible(case)
+        ),
+        None => format!("`{}`", visible(case)),
+    }
 }
 
 fn of_judge(stored: &Stored, request: &JudgeRequest, keys: &[ReplyKey]) -> Result<String, Failure> {

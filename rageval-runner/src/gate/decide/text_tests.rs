@@ -8,7 +8,7 @@ use crate::{
         fixture::{World, golden, id, unit},
         rule::{Bottom10Rule, PassRateRule},
     },
-    model::Outcome,
+    model::{AskedOf, MetricKey, Outcome},
 };
 
 const MEAN: &str = "gate::recall@5::mean";
@@ -204,6 +204,26 @@ fn a_gate_under_another_judge_says_what_to_do() {
         &[
             "undecided   another judge than the baseline's",
             "            now offline 1 (other), then offline 1 (aaaaaaaa)",
+            "look        cargo test --test rag_regression -- --exact 'gate::faithfulness::mean_drop'",
+            "accept      cargo rageval baseline accept, after a run of all cases",
+        ],
+    );
+}
+
+#[test]
+fn a_gate_under_another_judge_names_what_is_left_to_offline() {
+    let world = judged_drop(0, 20).change(|world| {
+        let key = MetricKey::parse("faithfulness").expect("a key");
+        world.rules.metrics.get_mut(&key).expect("a rule").judge = AskedOf::Offline;
+        world.judge.provider = "openai".to_owned();
+        world.judge.fingerprint = "other".to_owned();
+    });
+    check(
+        &world,
+        JUDGED_DROP,
+        &[
+            "undecided   another judge than the baseline's",
+            "            now openai 1 (other) with faithfulness left to `offline`, then offline 1 (aaaaaaaa)",
             "look        cargo test --test rag_regression -- --exact 'gate::faithfulness::mean_drop'",
             "accept      cargo rageval baseline accept, after a run of all cases",
         ],

@@ -58,6 +58,27 @@ fn a_score_with_a_cosine_in_it_never_moves_a_body() {
 }
 
 #[test]
+fn metrics_that_are_judged_no_more_are_named() {
+    let both =
+        "faithfulness: 1 of 1\n  supported: A.\npairwise: not applicable, no baseline\nrefusal_correctness: 1 of 1\n";
+    let check = |new: &str, expected: Option<&str>| {
+        let expected = expected.map(|what| format!("the metrics that are judged changed: {what}"));
+        assert_eq!(other_metrics(both, new), expected);
+    };
+    check(&both.replace("refusal_correctness: 1 of 1\n", ""), Some("- refusal_correctness"));
+    check(&both.replace("not applicable, no baseline", "1 of 1"), Some("+ pairwise (was not applicable)"));
+    check(
+        &both.replace("correctness: 1 of 1", "correctness: not applicable, no answer"),
+        Some("- refusal_correctness (now not applicable, no answer)"),
+    );
+    check(&format!("a: 1 of 1\n{both}"), Some("+ a"));
+    check(both, None);
+    let mind = both.replace("supported: A", "unsupported: A");
+    check(&mind, None);
+    check(&mind.replace("refusal_correctness: 1 of 1\n", ""), None);
+}
+
+#[test]
 fn a_lower_share_is_worse() {
     let why = worse("faithfulness: 3 of 3\n", "faithfulness: 3 of 4\n");
     assert_eq!(why.as_deref(), Some("faithfulness fell from 3 of 3 to 3 of 4"));
