@@ -139,7 +139,7 @@ fn a_reply_that_is_not_there_or_damaged_is_said() {
     fs::write(folder.join(&file), "").expect("emptied");
     let text = passes(folder, &["replies", "show", "a", "--run", "run.json"]);
     assert!(
-        text.contains(&format!("stored      yes, and cannot be used: {file}: not a readable reply: EOF")),
+        text.contains(&format!("stored      yes, and cannot be used: {file}: not a readable reply: it is empty")),
         "{text}"
     );
     assert_eq!(

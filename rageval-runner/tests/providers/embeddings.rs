@@ -359,9 +359,9 @@ fn keyless() {
     let project = gate(&embedder);
     let text = printed(project.path(), "cached");
     let said = "the variable EMBEDDER_KEY of the environment (`embedder.api_key_env`) is missing or empty; set it to the embedder's key; \
-                of 1 case, 1 need vectors that are not stored";
+                of 1 case, 1 needs vectors that are not stored";
     assert!(text.contains(&format!("undecided   thresholds.yaml:4: {said}")), "{text}");
-    assert_eq!(text.matches("need vectors that are not stored").count(), 1, "{text}");
+    assert_eq!(text.matches("needs vectors that are not stored").count(), 1, "{text}");
     assert_eq!(stub.seen().len(), 0);
     // In a replay the key is not what is missing.
     let text = printed(project.path(), "replay");
