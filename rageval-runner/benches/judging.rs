@@ -17,8 +17,8 @@ use std::{
 
 use futures_util::StreamExt as _;
 use rageval_runner::{
-    embed,
-    evaluate::{Embedding, Evaluation, Judging, Replies},
+    embed::{self, stored::VectorKeys},
+    evaluate::{Embedding, Evaluation, Judging, Replies, Vectors},
     judge::{self, key::ReplyKeys, spec::ReplyMode},
     load,
     metric::{METRICS, Metric},
@@ -203,6 +203,8 @@ fn evaluate(folder: &Path, part: &str) {
     let ledger = Ledger::in_process(policy.budget.as_ref());
     let keys = ReplyKeys::of(&policy.judge).expect("the keys of a hosted judge");
     let store = ReplyStore::new(&policy.root, None);
+    let vector_keys = VectorKeys::of(embedder).expect("the keys of a hosted embedder");
+    let vector_store = ReplyStore::new(&policy.root, None);
     let evaluation = Evaluation {
         system: Arc::from(system),
         judging: Judging {
@@ -213,7 +215,7 @@ fn evaluate(folder: &Path, part: &str) {
             account: Some(Account { ledger: ledger.clone(), price: None }),
             replies: (part == "stored").then(|| Replies::new(store, keys, ReplyMode::Cached)),
         },
-        ledger,
+        ledger: ledger.clone(),
         metrics: METRICS.iter().map(|metric| *metric as &'static dyn Metric).collect(),
         baseline: Answers::default(),
         rules: policy.rules.clone(),
@@ -224,6 +226,8 @@ fn evaluate(folder: &Path, part: &str) {
             timeout: embedder.timeout,
             limit: Limit::in_process(embedder.max_in_flight),
             minute: None,
+            account: Some(Account { ledger, price: None }),
+            vectors: (part == "stored").then(|| Vectors::new(vector_store, vector_keys, ReplyMode::Cached)),
         }),
     };
     let evaluation = Arc::new(evaluation);
