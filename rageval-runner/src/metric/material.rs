@@ -3,8 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    metric::{Input, Params, numbered::Part},
-    model::{DocId, Evidence, GoldenCase, JudgeRequest, Language, RetrievedContext, Sample},
+    metric::{
+        Input, Params,
+        answering::{Answering, blank, right_refusal},
+        numbered::Part,
+    },
+    model::{DocId, Evidence, Expectation, GoldenCase, JudgeRequest, Language, Outcome, RetrievedContext, Sample},
     text,
 };
 
@@ -16,6 +20,19 @@ pub fn chosen_fields(params: &Params) -> Vec<&'static str> {
     let chosen = params.texts("fields");
     let chosen = if chosen.is_empty() { vec!["query", "answer"] } else { chosen };
     FIELDS.into_iter().filter(|field| chosen.contains(field)).collect()
+}
+
+/// What a metric that shows `fields` says without asking: of a case without such a field, a blank answer, a right refusal. `None`: the
+/// judge decides, of a wrong refusal too.
+pub fn settled(input: &Input<'_>) -> Option<Outcome> {
+    if let Some(why) = lacks_field(input.case, input.params) {
+        return Some(Outcome::not_applicable(why));
+    }
+    match (Answering::of(input.sample), input.case.expectation) {
+        (Answering::Blank, _) => Some(blank(input)),
+        (Answering::Refused, Expectation::Refuse) => Some(right_refusal()),
+        (Answering::Refused, Expectation::Answer) | (Answering::Answered, _) => None,
+    }
 }
 
 /// Why a case can't show what `fields` names, as a phrase; `None` when it can.

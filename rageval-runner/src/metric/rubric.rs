@@ -3,13 +3,9 @@
 use serde_json::Value;
 
 use super::{
-    Input, Kind, Metric, Param, ParamKind, Params, Step,
-    answering::{Answering, blank, right_refusal},
-    asking, cause, material,
-    numbered::Part,
-    scoring::scored,
+    Input, Kind, Metric, Param, ParamKind, Params, Step, asking, cause, material, numbered::Part, scoring::scored,
 };
-use crate::model::{Detail, Expectation, GoldenCase, JudgeRequest, Outcome, Transcript};
+use crate::model::{Detail, GoldenCase, JudgeRequest, Outcome, Transcript};
 
 /// The score of the level that a judge puts the answer at, out of levels that the user writes with their scores.
 ///
@@ -54,13 +50,8 @@ impl Metric for Rubric {
     }
 
     fn step(&self, input: &Input<'_>, transcript: &Transcript) -> Step {
-        if let Some(why) = self.not_applicable(input.case, input.params) {
-            return Step::Done(Outcome::not_applicable(why));
-        }
-        match (Answering::of(input.sample), input.case.expectation) {
-            (Answering::Blank, _) => return Step::Done(blank(input)),
-            (Answering::Refused, Expectation::Refuse) => return Step::Done(right_refusal()),
-            (Answering::Refused, Expectation::Answer) | (Answering::Answered, _) => {}
+        if let Some(outcome) = material::settled(input) {
+            return Step::Done(outcome);
         }
         let (criterion, levels) = match (input.params.text("criterion"), levels(input.params)) {
             (Some(criterion), Ok(levels)) => (criterion, levels),

@@ -8,13 +8,11 @@ mod tests;
 use self::score::{expected_score, normalised, score, score_with_probabilities};
 use super::{
     Input, Kind, Metric, Param, ParamKind, Params, Step,
-    answering::{Answering, blank, right_refusal},
     asking::{self, Reading},
     cause, material,
 };
 use crate::model::{
-    Detail, Ending, Expectation, GoldenCase, JudgeRequest, Outcome, Request, SCORE_PROBABILITIES, Transcript,
-    Unmeasured,
+    Detail, Ending, GoldenCase, JudgeRequest, Outcome, Request, SCORE_PROBABILITIES, Transcript, Unmeasured,
 };
 
 /// A whole score that a judge gives by criteria and evaluation steps: G-Eval (Liu et al. 2023, arXiv 2303.16634, section 2).
@@ -104,13 +102,8 @@ impl Metric for GEval {
     }
 
     fn step(&self, input: &Input<'_>, transcript: &Transcript) -> Step {
-        if let Some(why) = self.not_applicable(input.case, input.params) {
-            return Step::Done(Outcome::not_applicable(why));
-        }
-        match (Answering::of(input.sample), input.case.expectation) {
-            (Answering::Blank, _) => return Step::Done(blank(input)),
-            (Answering::Refused, Expectation::Refuse) => return Step::Done(right_refusal()),
-            (Answering::Refused, Expectation::Answer) | (Answering::Answered, _) => {}
+        if let Some(outcome) = material::settled(input) {
+            return Step::Done(outcome);
         }
         let (scale, mode) = match (scale(input.params), mode(input.params)) {
             (Ok(scale), Ok(mode)) => (scale, mode),
