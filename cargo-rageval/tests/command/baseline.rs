@@ -15,17 +15,17 @@ fn record(case: &str, scores: &[(&str, Option<f64>)]) -> Record {
         None => Outcome::unmeasured("judge time-out", "no reply in 60 s"),
     };
     let outcomes = scores.iter().map(|(key, score)| (MetricKey::parse(key).expect("a key"), outcome(score)));
-    Record {
-        case: CaseId::new(case).expect("a valid id"),
-        digest: "one".into(),
-        taken: Taken::Sample(Sample {
+    Record::new(
+        CaseId::new(case).expect("a valid id"),
+        "one".into(),
+        Taken::Sample(Sample {
             answer: Answer::new("30 days.").with_contexts([RetrievedContext::new("d1", "Refunds take 30 days.")]),
             is_refusal: false,
             latency_ms: Some(12.5),
         }),
-        outcomes: outcomes.collect(),
-        transcript: Transcript::default(),
-    }
+        outcomes.collect(),
+        Transcript::default(),
+    )
 }
 
 fn write_run(folder: &Path, name: &str, records: Vec<Record>, missing: &[&str]) {

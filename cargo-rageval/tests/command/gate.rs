@@ -41,13 +41,13 @@ fn project(folder: &Path, shards: &[&[(&str, f64)]]) {
 fn record(set: &GoldenSet, id: &str, score: f64) -> Record {
     let case = set.cases.iter().find(|case| case.id.as_str() == id).expect("a case");
     let key = MetricKey::parse("recall@5").expect("a key");
-    Record {
-        case: case.id.clone(),
-        digest: case.digest(),
-        taken: Taken::Sample(Sample { answer: Answer::new("x"), is_refusal: false, latency_ms: None }),
-        outcomes: [(key, Outcome::scored(UnitInterval::new(score).expect("in range")))].into(),
-        transcript: Transcript::default(),
-    }
+    Record::new(
+        case.id.clone(),
+        case.digest(),
+        Taken::Sample(Sample { answer: Answer::new("x"), is_refusal: false, latency_ms: None }),
+        [(key, Outcome::scored(UnitInterval::new(score).expect("in range")))].into(),
+        Transcript::default(),
+    )
 }
 
 #[test]

@@ -37,13 +37,13 @@ fn value(text: &str) -> Reply {
 
 fn record(case: &str, exchanges: Vec<(JudgeRequest, Reply)>, outcome: Outcome) -> Record {
     let exchange = |(request, reply)| Exchange { request: Request::Judge(request), reply, of: AskedOf::Policy };
-    Record {
-        case: CaseId::new(case).expect("a valid id"),
-        digest: "one".into(),
-        taken: Taken::Sample(Sample { answer: Answer::new("I can't say."), is_refusal: true, latency_ms: None }),
-        outcomes: [(MetricKey::parse("refusal_correctness").expect("a key"), outcome)].into(),
-        transcript: Transcript { exchanges: exchanges.into_iter().map(exchange).collect() },
-    }
+    Record::new(
+        CaseId::new(case).expect("a valid id"),
+        "one".into(),
+        Taken::Sample(Sample { answer: Answer::new("I can't say."), is_refusal: true, latency_ms: None }),
+        [(MetricKey::parse("refusal_correctness").expect("a key"), outcome)].into(),
+        Transcript { exchanges: exchanges.into_iter().map(exchange).collect() },
+    )
 }
 
 fn scored(case: &str) -> Record {

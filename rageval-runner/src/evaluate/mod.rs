@@ -113,7 +113,7 @@ impl Evaluation {
         if let Taken::Sample(sample) = &taken {
             self.measure(case, sample, pending, &mut outcomes, &mut transcript).await;
         }
-        Record { case: case.id.clone(), digest: case.digest(), taken, outcomes, transcript }
+        Record::new(case.id.clone(), case.digest(), taken, outcomes, transcript)
     }
 
     /// Asks the system, within its limits; settles whether the answer is a refusal.

@@ -95,13 +95,13 @@ impl World {
 
     fn record(case: &GoldenCase, metric: &str, outcome: Outcome) -> Record {
         let sample = Sample { answer: Answer::new("That about it."), is_refusal: false, latency_ms: Some(1.0) };
-        Record {
-            case: case.id.clone(),
-            digest: case.digest(),
-            taken: Taken::Sample(sample),
-            outcomes: [(key(metric), outcome)].into(),
-            transcript: crate::model::Transcript::default(),
-        }
+        Record::new(
+            case.id.clone(),
+            case.digest(),
+            Taken::Sample(sample),
+            [(key(metric), outcome)].into(),
+            crate::model::Transcript::default(),
+        )
     }
 
     /// The record of a case, to be changed.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     ids::{CaseId, MetricKey},
     outcome::{Outcome, Unmeasured},
+    readings::{Confirmation, Readings},
     sample::Sample,
     transcript::Transcript,
 };
@@ -27,6 +28,9 @@ pub struct Record {
     /// What was asked of the judge, and its replies.
     #[serde(default)]
     pub transcript: Transcript,
+    /// Further readings of judged scores, by metric; the outcomes above stay the first readings.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub readings: BTreeMap<MetricKey, Readings>,
 }
 
 /// Reads a map in which each key stands once: of two outcomes of one metric, none can be believed.
@@ -79,6 +83,24 @@ pub enum Taken {
 }
 
 impl Record {
+    /// A record as it is first made: nothing was read again.
+    pub fn new(
+        case: CaseId,
+        digest: String,
+        taken: Taken,
+        outcomes: BTreeMap<MetricKey, Outcome>,
+        transcript: Transcript,
+    ) -> Self {
+        Self { case, digest, taken, outcomes, transcript, readings: BTreeMap::new() }
+    }
+
+    /// What a metric says after confirmation: what its readings settled, else its first reading. `None` where it has no outcome.
+    pub fn settled(&self, metric: &MetricKey) -> Option<&Outcome> {
+        let confirmed = self.readings.get(metric).and_then(|readings| readings.confirmation.as_ref());
+        let settled = confirmed.and_then(Confirmation::settled);
+        settled.or_else(|| self.outcomes.get(metric))
+    }
+
     /// The sample, where the system answered.
     pub fn sample(&self) -> Option<&Sample> {
         match &self.taken {

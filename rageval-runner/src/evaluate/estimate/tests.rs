@@ -81,13 +81,13 @@ const CASES: &str = "
 fn run_of(world: &World, response: &str, transcript: Transcript) -> Samples {
     let case = &world.set.cases[0];
     let answer = Answer::new(response).with_contexts([RetrievedContext::new("d", "Refunds take 3 days.")]);
-    let record = Record {
-        case: case.id.clone(),
-        digest: case.digest(),
-        taken: Taken::Sample(Sample { answer, is_refusal: false, latency_ms: None }),
-        outcomes: BTreeMap::new(),
+    let record = Record::new(
+        case.id.clone(),
+        case.digest(),
+        Taken::Sample(Sample { answer, is_refusal: false, latency_ms: None }),
+        BTreeMap::new(),
         transcript,
-    };
+    );
     let run = Run {
         format: String::new(),
         version: 1,

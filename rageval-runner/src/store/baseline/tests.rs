@@ -27,17 +27,17 @@ fn record(case: &str, outcomes: &[(&str, Outcome)]) -> Record {
         RetrievedContext::new("d1", "Refunds take 30 days.").with_score(7.5),
         RetrievedContext::without_id("退款期限为三十天。"),
     ];
-    Record {
-        case: id(case),
-        digest: format!("digest of {case}"),
-        taken: Taken::Sample(Sample {
+    Record::new(
+        id(case),
+        format!("digest of {case}"),
+        Taken::Sample(Sample {
             answer: Answer::new("30 days.").with_contexts(contexts).with_cost_usd(0.25),
             is_refusal: false,
             latency_ms: Some(12.5),
         }),
-        outcomes: outcomes.iter().map(|(name, outcome)| (key(name), outcome.clone())).collect(),
-        transcript: Transcript::default(),
-    }
+        outcomes.iter().map(|(name, outcome)| (key(name), outcome.clone())).collect(),
+        Transcript::default(),
+    )
 }
 
 fn run(records: Vec<Record>) -> Run {
