@@ -92,6 +92,7 @@ impl Measured {
             metadata: BTreeMap::new(),
             bars: BTreeMap::new(),
             known_failure: None,
+            repeats: rageval_runner::model::Repeats::default(),
             recorded: None,
             group: "en".to_owned(),
             place: Place::default(),

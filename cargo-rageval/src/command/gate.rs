@@ -13,7 +13,7 @@ use rageval_runner::{
     load::{self, Policy},
     metric::METRICS,
     model::{
-        GoldenSet, Records,
+        GoldenCase, GoldenSet, Records,
         run::{Baseline, Decision, Manifest, Ruling, Run},
     },
     report::console::{
@@ -55,7 +55,7 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
     let (policy, set) = files(context)?;
     let baseline = accepted(&policy)?;
     let mut merged = merge(&named)?;
-    matches(&merged.manifest, &policy, &set)?;
+    matches(&merged, &policy, &set)?;
     let mut notices = Vec::new();
     if merged.manifest.policy_digest != policy.digest {
         merged.decisions.clear();
@@ -224,7 +224,8 @@ fn same(first: &Manifest, other: &Manifest, path: &Path) -> Result<(), Failure> 
 }
 
 /// The runs are of the files that stand here.
-fn matches(manifest: &Manifest, policy: &Policy, set: &GoldenSet) -> Result<(), Failure> {
+fn matches(merged: &Merged, policy: &Policy, set: &GoldenSet) -> Result<(), Failure> {
+    let manifest = &merged.manifest;
     if manifest.golden_set.digest != set.digest() {
         return Err(Failure::Input("the golden cases changed since the run: run the gate again".to_owned()));
     }
@@ -234,6 +235,16 @@ fn matches(manifest: &Manifest, policy: &Policy, set: &GoldenSet) -> Result<(), 
         return Err(Failure::Input(
             "thresholds.yaml names metrics or parameters that the run did not measure: run the gate again".to_owned(),
         ));
+    }
+    let reduced_otherwise = |case: &&GoldenCase| {
+        merged.records.get(&case.id).is_some_and(|record| !gate::repeats::is_of(case, record, &policy.rules))
+    };
+    if let Some(case) = set.cases.iter().find(reduced_otherwise) {
+        let why = format!(
+            "{}: `{}` was asked or reduced otherwise in the run than its `repeats` say now: run the gate again",
+            case.place, case.id
+        );
+        return Err(Failure::Input(why));
     }
     Ok(())
 }

@@ -116,13 +116,16 @@ pub fn estimate(
     samples: &Samples,
     stored: Stored<'_>,
 ) -> Estimate {
-    let mut counting = Counting { stored, prompts, counted: BTreeSet::new(), estimate: Estimate::default() };
+    let mut counting = Counting { stored, prompts, counted: BTreeSet::new(), other: 0, estimate: Estimate::default() };
     for case in &set.cases {
-        let (source, sample, earlier) = samples.of(case);
+        let (source, known) = samples.of(case);
         *counting.estimate.cases.entry(source).or_default() += 1;
-        if let Some(sample) = sample {
-            let accepted = samples.accepted(case);
-            counting.case(case, (&sample, accepted.as_ref()), &earlier, rules, metrics);
+        let accepted = samples.accepted(case);
+        // Of repeats whose answers are not known, each is taken to be another one, so that nothing is stored or asked already.
+        for repeat in 0..case.repeats.times {
+            let Some((sample, earlier)) = known.get(repeat).or(known.first()) else { break };
+            counting.other = if repeat < known.len() { 0 } else { repeat };
+            counting.case(case, (sample, accepted.as_ref()), earlier, rules, metrics);
         }
     }
     counting.estimate
@@ -141,6 +144,8 @@ struct Counting<'a> {
     prompts: &'a Prompts,
     /// Equal requests of two cases are asked once, and equal texts.
     counted: BTreeSet<ReplyKey>,
+    /// Above 0 where the answer stands for another one that is not known: what is asked about it is found under no key of this one.
+    other: usize,
     estimate: Estimate,
 }
 
@@ -207,7 +212,8 @@ impl Counting<'_> {
             // Nothing is sent without a prompt.
             Err(error) => return Reply::Failed { ending: Ending::Unsupported, why: error.to_string() },
         };
-        let (stored, is_counted) = match self.stored.replies.and_then(|replies| replies.look_up(request)) {
+        let asked = self.of_other(request);
+        let (stored, is_counted) = match self.stored.replies.and_then(|replies| replies.look_up(&asked)) {
             Some((key, stored)) => (stored, !self.counted.insert(key)),
             None => (None, false),
         };
@@ -240,6 +246,12 @@ impl Counting<'_> {
         }
     }
 
+    /// The request under a key that no request about a known answer has.
+    fn of_other(&self, request: &JudgeRequest) -> JudgeRequest {
+        let beyond = u32::try_from(self.other).unwrap_or(u32::MAX).saturating_mul(1_000_000);
+        JudgeRequest { sample: request.sample.saturating_add(beyond), ..request.clone() }
+    }
+
     /// Counts what one question to the embedder takes, less the texts whose vectors are stored; the texts stand in for like ones.
     fn embedder(&mut self, request: &EmbedRequest) -> Reply {
         let stand_in = Reply::Value { value: vec![1.0; request.others.len()].into() };
@@ -248,7 +260,10 @@ impl Counting<'_> {
         let mut refused = None;
         let mut new = 0_usize;
         for text in request.texts() {
-            let (key, found) = vectors.look_up(&text);
+            let (key, found) = match self.other {
+                0 => vectors.look_up(&text),
+                other => vectors.look_up(&format!("{text}\0{other}")),
+            };
             let is_new = self.counted.insert(key);
             new += usize::from(is_new);
             match found {

@@ -7,6 +7,7 @@ pub mod estimate;
 mod judging;
 mod kept;
 mod limits;
+mod repeats;
 mod similarity;
 pub mod stamp;
 pub mod steps;
@@ -75,9 +76,9 @@ struct Pending<'a> {
 }
 
 impl Evaluation {
-    /// Asks the system about one case and takes every metric to its outcome.
-    pub async fn record(&self, case: &GoldenCase) -> Record {
-        let taken = match self.take(case).await {
+    /// Asks the system about one case once and takes every metric to its outcome; `repeat` is the number of this asking, where there are several.
+    async fn once(&self, case: &GoldenCase, repeat: Option<usize>) -> Record {
+        let taken = match self.take(case, repeat).await {
             Ok(sample) => Taken::Sample(sample),
             Err(fault) => Taken::Failed(fault),
         };
@@ -117,12 +118,12 @@ impl Evaluation {
     }
 
     /// Asks the system, within its limits; settles whether the answer is a refusal.
-    async fn take(&self, case: &GoldenCase) -> Result<Sample, Unmeasured> {
+    async fn take(&self, case: &GoldenCase, repeat: Option<usize>) -> Result<Sample, Unmeasured> {
         let _permit =
             self.system_limit.acquire().await.map_err(|error| {
                 Unmeasured::new(cause::ERROR, format!("no place among the calls under way: {error}"))
             })?;
-        let question = Question::from(case);
+        let question = Question { repeat, ..Question::from(case) };
         let system = Arc::clone(&self.system);
         let runtime = tokio::runtime::Handle::current();
         let started = Instant::now();

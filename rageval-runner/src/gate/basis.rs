@@ -81,6 +81,13 @@ pub enum Incomparable {
     },
     /// The metric had other parameters.
     Parameters,
+    /// Repeats were reduced to another number.
+    Repeats {
+        /// What the score of this run estimates.
+        now: String,
+        /// What the baseline's does.
+        before: String,
+    },
     /// The baseline was made without this metric.
     NotInBaseline,
 }
@@ -92,6 +99,7 @@ impl Incomparable {
             Self::Judge { .. } => "another judge than the baseline's",
             Self::Version { .. } => "another version of the metric than the baseline's",
             Self::Parameters => "other parameters of the metric than the baseline's",
+            Self::Repeats { .. } => "other `repeats`",
             Self::NotInBaseline => "the baseline was made without this metric",
         }
     }
@@ -109,6 +117,7 @@ impl Incomparable {
                 Some(format!("now {now}{left}, then {before}"))
             }
             Self::Version { now, before } => Some(format!("now version {now}, then version {before}")),
+            Self::Repeats { now, before } => Some(format!("now {now}, then {before}")),
             Self::Parameters | Self::NotInBaseline => None,
         }
     }
@@ -130,8 +139,7 @@ impl<'a> Basis<'a> {
         if let Some(rule) = self.rules.metrics.get(metric).filter(|_| !baseline.manifest.parameters.is_empty()) {
             match baseline.manifest.parameters.get(metric) {
                 None => return Err(Incomparable::NotInBaseline),
-                Some(parameters) if *parameters != rule.params.digest() => return Err(Incomparable::Parameters),
-                Some(_) => {}
+                Some(parameters) => same_parameters(&self.rules.parameters_of(rule), parameters)?,
             }
         }
         let now = facts.map_or(0, |facts| facts.version);
@@ -159,6 +167,25 @@ impl<'a> Basis<'a> {
         let is_judged = self.metrics.get(metric.name()).is_some_and(|facts| facts.kind == Kind::Judged);
         configured.unwrap_or(if is_judged { DecisionRule::Confident } else { DecisionRule::Point })
     }
+}
+
+/// Tells other parameters from other repeats of the same ones.
+fn same_parameters(now: &str, before: &str) -> Result<(), Incomparable> {
+    let (params_now, repeats_now) = now.split_once(' ').unwrap_or((now, ""));
+    let (params_before, repeats_before) = before.split_once(' ').unwrap_or((before, ""));
+    if params_now != params_before {
+        return Err(Incomparable::Parameters);
+    }
+    same_estimand(
+        Some(repeats_now).filter(|text| !text.is_empty()),
+        Some(repeats_before).filter(|text| !text.is_empty()),
+    )
+}
+
+/// Whether two scores estimate the same number, whatever the number of readings behind them; `None` is the mean.
+pub(super) fn same_estimand(now: Option<&str>, before: Option<&str>) -> Result<(), Incomparable> {
+    let word = |estimand: Option<&str>| estimand.unwrap_or("the mean").to_owned();
+    if now == before { Ok(()) } else { Err(Incomparable::Repeats { now: word(now), before: word(before) }) }
 }
 
 /// Provider and model, with the first digits of the fingerprint, by which two of the same name are told apart.

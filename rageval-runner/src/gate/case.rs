@@ -1,7 +1,7 @@
 //! What the rules say of one case.
 
 use super::{
-    basis::{Basis, Incomparable, holds_drop, holds_min},
+    basis::{Basis, Incomparable, holds_drop, holds_min, same_estimand},
     rule::Level,
     tally,
 };
@@ -86,7 +86,7 @@ pub fn case_findings(case: &GoldenCase, record: &Record, basis: &Basis<'_>) -> C
     let known_metrics = case.known_failure.as_ref().map_or(&[][..], |known| &known.metrics);
     for (metric, rule) in basis.rules.metrics_of(case) {
         let own = case.bars.get(metric);
-        let min = own.and_then(|own| own.min).or(rule.and_then(|rule| rule.min));
+        let min = basis.rules.min_of(case, metric);
         let max_drop = own.and_then(|own| own.max_drop).or(rule.and_then(|rule| rule.max_drop));
         let level = rule.map_or(Level::Fail, |rule| rule.level);
         let Some(score) = record.outcomes.get(metric).and_then(crate::model::Outcome::score) else { continue };
@@ -127,7 +127,14 @@ fn baseline_score(
     let comparable = basis.comparable(metric)?;
     let Some(outcome) = accepted.outcomes.get(metric) else { return Some(Err(Incomparable::NotInBaseline)) };
     let score = outcome.score()?.get();
-    Some(comparable.map(|_| score))
+    let now = record.outcomes.get(metric).and_then(estimand);
+    let same = same_estimand(now.as_deref(), estimand(outcome).as_deref());
+    Some(comparable.and_then(|_| same).map(|()| score))
+}
+
+/// What a score estimates where it came out of repeats and is no mean.
+pub(super) fn estimand(outcome: &crate::model::Outcome) -> Option<String> {
+    outcome.detail().and_then(|detail| detail.reduced).and_then(|reduced| reduced.estimand())
 }
 
 /// Decides one case from its record, and from its snapshot where that was compared.

@@ -48,6 +48,7 @@ pub(crate) fn golden(name: &str, line: usize) -> GoldenCase {
         metadata: BTreeMap::new(),
         bars: BTreeMap::new(),
         known_failure: None,
+        repeats: crate::model::Repeats::default(),
         recorded: None,
         group: "en".to_owned(),
         place: Place { file: "cases/en.yaml".to_owned(), line, column: 3 },

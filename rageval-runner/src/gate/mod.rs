@@ -9,6 +9,7 @@ pub mod plan;
 #[cfg(test)]
 mod properties;
 pub mod regression;
+pub mod repeats;
 pub mod rule;
 pub mod slice;
 pub mod tally;

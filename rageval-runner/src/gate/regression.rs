@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     basis::Basis,
+    case::estimand,
     plan::{Gate, is_tested},
     tally,
 };
@@ -50,7 +51,7 @@ pub struct Pairs {
     pub unmeasured: Vec<(CaseId, f64, Unmeasured)>,
     /// Cases that the baseline does not hold.
     pub new: usize,
-    /// Cases whose question or right answer changed.
+    /// Cases whose question or right answer changed, or whose own repeats are reduced to another number.
     pub changed: usize,
     /// Cases to which the metric does not apply now or did not then.
     pub not_applicable: usize,
@@ -70,11 +71,17 @@ impl Pairs {
                 pairs.changed += 1;
                 continue;
             }
-            let Some(before) = accepted.outcomes.get(metric).and_then(Outcome::score) else {
+            let then = accepted.outcomes.get(metric);
+            let Some(before) = then.and_then(Outcome::score) else {
                 pairs.not_applicable += 1;
                 continue;
             };
             let before = before.get();
+            let outcome_now = record.and_then(|record| record.outcomes.get(metric));
+            if outcome_now.is_some_and(|now| now.score().is_some() && estimand(now) != then.and_then(estimand)) {
+                pairs.changed += 1;
+                continue;
+            }
             match &*tally::outcome_of(metric, record) {
                 Outcome::Scored { score, .. } => pairs.scored.push((case.clone(), before, score.value.get())),
                 Outcome::NotApplicable { .. } => pairs.not_applicable += 1,
@@ -206,7 +213,7 @@ mod tests {
     use super::*;
     use crate::{
         gate::fixture::{World, golden, id, key, scored},
-        model::Outcome,
+        model::{Detail, Outcome, Reduced, Reduction, UnitInterval},
     };
 
     #[test]
@@ -251,6 +258,20 @@ mod tests {
         assert_eq!(pairs.scored, [(id("c00"), 0.9, 0.5)]);
         assert_eq!((pairs.not_applicable, pairs.changed, pairs.new), (1, 1, 1));
         assert_eq!(pairs.with(Holes::AtZero), [(id("c00"), 0.9, 0.5), (id("c02"), 0.9, 0.0)]);
+    }
+
+    #[test]
+    fn a_case_whose_own_repeats_say_another_number_counts_as_changed() {
+        let world = World::of(&[0.5, 0.5]).accepted(&[0.9, 0.9]).change(|world| {
+            let by = Reduction::Worst;
+            let reduced = Some(Reduced { by, times: 3, scored: 3, min: None });
+            let outcome = Outcome::scored_with(UnitInterval::HALF, Detail { reduced, ..Detail::default() });
+            world.record_mut(&id("c00")).outcomes.insert(key("recall@5"), outcome);
+        });
+        let cases: Vec<_> = world.set.cases.iter().map(|case| case.id.clone()).collect();
+        let baseline = world.baseline.as_ref().expect("a baseline");
+        let pairs = Pairs::of(&key("recall@5"), &cases, &world.records, baseline);
+        assert_eq!((pairs.scored, pairs.changed), (vec![(id("c01"), 0.9, 0.5)], 1));
     }
 
     #[test]

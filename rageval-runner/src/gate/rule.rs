@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     metric::Params,
-    model::{AskedOf, GoldenCase, MetricKey, Place, UnitInterval},
+    model::{AskedOf, GoldenCase, MetricKey, Place, Reduced, Reduction, Repeats, UnitInterval},
 };
 
 /// What a broken rule does.
@@ -34,6 +34,8 @@ pub struct MetricRule {
     pub max_drop: Option<UnitInterval>,
     /// Level of the two rules above.
     pub level: Level,
+    /// How repeats of a case are reduced for this metric; `None` leaves it to the policy's `repeats`.
+    pub reduce: Option<Reduction>,
     /// Rules over the set, and over each slice that has none of its own.
     pub set: SetRules,
     /// Rules of single slices, over those of the set: key is `field=value`.
@@ -211,7 +213,33 @@ impl SetRules {
 impl Rules {
     /// Digest of each metric's parameters.
     pub fn parameters(&self) -> BTreeMap<MetricKey, String> {
-        self.metrics.iter().map(|(key, rule)| (key.clone(), rule.params.digest())).collect()
+        self.metrics.iter().map(|(key, rule)| (key.clone(), self.parameters_of(rule))).collect()
+    }
+
+    /// Digest of one metric's parameters; behind a blank what its repeats estimate, where that is another number than a single reading's.
+    pub fn parameters_of(&self, rule: &MetricRule) -> String {
+        let params = rule.params.digest();
+        let by = rule.reduce.or(self.repeats.reduce).unwrap_or_default();
+        let Repeats { times, reduce: _ } = self.repeats;
+        let reduced = (times > 1).then_some(Reduced { by, times, scored: times, min: rule.min });
+        match reduced.and_then(|reduced| reduced.estimand()) {
+            Some(estimand) => format!("{params} {estimand}"),
+            None => params,
+        }
+    }
+
+    /// The lowest score that passes for one case and metric: the case's own bar, else the policy's.
+    pub fn min_of(&self, case: &GoldenCase, key: &MetricKey) -> Option<UnitInterval> {
+        let own = case.bars.get(key).and_then(|bar| bar.min);
+        own.or_else(|| self.metrics.get(key).and_then(|rule| rule.min))
+    }
+
+    /// How the repeats of one case are reduced for a metric. The nearest word decides: the case's bar of the metric, the case, the policy's
+    /// metric, the policy.
+    pub fn reduction_of(&self, case: &GoldenCase, key: &MetricKey) -> Reduction {
+        let own = case.bars.get(key).and_then(|bar| bar.reduce).or(case.repeats.reduce);
+        let metric = self.metrics.get(key).and_then(|rule| rule.reduce);
+        own.or(metric).or(self.repeats.reduce).unwrap_or_default()
     }
 
     /// Whether any rule compares with a baseline.
@@ -250,4 +278,6 @@ pub struct Rules {
     pub orphans: Orphans,
     /// Unmeasured cases that a run may have.
     pub max_unmeasured: usize,
+    /// How often a case is asked that does not say so itself, and how repeats are reduced.
+    pub repeats: Repeats,
 }

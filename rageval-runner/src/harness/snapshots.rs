@@ -49,7 +49,7 @@ pub(super) enum Writing {
 /// What the snapshot of one case says of this run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Finding {
-    /// Nothing to compare: no judged metric, or something is unmeasured.
+    /// Nothing to compare: no judged metric, or something is unmeasured, or the case is repeated.
     Nothing,
     /// The same verdicts.
     Same,
@@ -101,6 +101,10 @@ impl Snapshots {
         metrics: &[&dyn Metric],
         case_file: &Path,
     ) -> Result<Finding, String> {
+        // The answers of a repeated case, and with them its claims, differ from run to run; its bars decide.
+        if record.is_repeated() {
+            return Ok(Finding::Nothing);
+        }
         let Some(sample) = record.sample() else { return Ok(Finding::Nothing) };
         let judged = judged(record, metrics);
         if judged.is_empty() || judged.values().any(|outcome| outcome.fault().is_some()) {

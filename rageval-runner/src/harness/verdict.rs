@@ -120,7 +120,7 @@ fn missing_key(
     let lacks_reply = |exchange: &Exchange| {
         is_theirs(&exchange.request) && matches!(exchange.reply, Reply::Failed { ending: Ending::NoKey, .. })
     };
-    let needing = records.iter().filter(|record| record.transcript.exchanges.iter().any(lacks_reply)).count();
+    let needing = records.iter().filter(|record| record.exchanges().any(lacks_reply)).count();
     let (all, s) = (cases.len(), plural(cases.len()));
     let verb = if needing == 1 { "needs" } else { "need" };
     (needing > 0).then(|| {
@@ -180,7 +180,9 @@ fn gate(session: &Session, index: usize) -> Result<Decision, Problem> {
 }
 
 fn orphans(session: &Session, name: &str) -> Decision {
-    let orphans = session.snapshots.orphans(session.files.set.cases.iter().map(|case| &case.id));
+    // A repeated case has no snapshot, so that one from before is not looked at any more.
+    let compared = session.files.set.cases.iter().filter(|case| case.repeats.times == 1);
+    let orphans = session.snapshots.orphans(compared.map(|case| &case.id));
     if orphans.is_empty() {
         return plain(name, Ruling::Pass, Vec::new());
     }
@@ -191,7 +193,7 @@ fn orphans(session: &Session, name: &str) -> Decision {
     if count > 10 {
         lines.push(format!("and {} more", count - 10));
     }
-    lines.push("delete them when their cases are gone for good".to_owned());
+    lines.push("delete them when their cases are gone for good, or repeated".to_owned());
     let ruling = match session.files.policy.rules.orphans {
         Orphans::Warn => Ruling::Pass,
         Orphans::Fail => Ruling::Fail,

@@ -1,12 +1,11 @@
 //! Reads one golden case.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use crate::{
     metric::{self, Kind as MetricKind, Metric},
     model::{
-        Answer, CaseBar, CaseId, DocId, Expectation, GoldenCase, Judgement, KnownFailure, Language, MetricKey,
-        RetrievedContext,
+        Answer, CaseBar, CaseId, DocId, Expectation, GoldenCase, KnownFailure, Language, MetricKey, RetrievedContext,
     },
     system::spec::SystemKind,
     text,
@@ -18,6 +17,8 @@ use super::{
     metrics::{self, Metrics},
     node::{Entry, Kind, Node},
     read::{Empty, Fields, Reader},
+    relevant::{JUDGEMENT, relevant},
+    repeats,
     rules::judge_missing,
     shape::{Key, Shape},
     source::Span,
@@ -66,6 +67,11 @@ pub(crate) const KEYS: &[Key] = &[
     Key::optional("document", Shape::Word, "The source document, by which cases are clustered.").or(&["cluster"]),
     Key::optional("metadata", Shape::MapOf(&Shape::Word), "Anything else, by name."),
     Key::optional("thresholds", Shape::Bars, "This case's own bars, over those of the policy."),
+    Key::optional(
+        "repeats",
+        Shape::Map(repeats::CASE),
+        "How often this case is asked where the system is random, over what the policy says.",
+    ),
     Key::optional("known_failure", Shape::Map(KNOWN_FAILURE), "Metrics in which the case is known to fail for now."),
     Key::optional("response", Shape::AnyText, "A recorded answer; only with `system: {kind: recorded}`.")
         .or(&["answer", "actual_output"]),
@@ -79,11 +85,6 @@ pub(crate) const KEYS: &[Key] = &[
 
 /// The name of `should_refuse` that says the opposite.
 pub(crate) const ANSWERABLE: &str = "answerable";
-
-const JUDGEMENT: &[Key] = &[
-    Key::required("id", Shape::Text, "The document."),
-    Key::optional("grade", Shape::Number, "How relevant it is; 0 or less means not relevant, 1 where it is left out."),
-];
 
 const KNOWN_FAILURE: &[Key] = &[
     Key::required("metrics", Shape::List(&Shape::Text), "The metrics."),
@@ -100,6 +101,7 @@ const CONTEXT: &[Key] = &[
 pub(crate) const BAR: &[Key] = &[
     Key::optional("min", Shape::Unit, "The lowest score that passes."),
     Key::optional("max_drop", Shape::Unit, "The largest drop against the baseline that passes."),
+    repeats::REDUCE,
 ];
 
 /// A case, and where its id stands.
@@ -143,6 +145,7 @@ impl Setting<'_> {
         let tags = tags(reader, &fields);
         let metadata = metadata(reader, &fields);
         let bars = self.bars(reader, &fields);
+        let repeats = repeats::of_case(reader, &fields, self.policy, &bars);
         let known_failure = self.known_failure(reader, &fields, &bars);
         let recorded = self.recorded(reader, &fields);
         let ((id, id_span), query) = (id?, query?);
@@ -166,6 +169,7 @@ impl Setting<'_> {
             metadata,
             bars,
             known_failure,
+            repeats,
             recorded,
             group: self.group.to_owned(),
             place: reader.source.place(node.span.start),
@@ -208,6 +212,7 @@ impl Setting<'_> {
                 let fields = reader.fields(&entry.value.span, &known, BAR, Empty::Refused);
                 bar.min = fields.get("min").and_then(|node| reader.unit(node, "\"min\""));
                 bar.max_drop = fields.get("max_drop").and_then(|node| reader.unit(node, "\"max_drop\""));
+                bar.reduce = fields.get("reduce").and_then(|node| repeats::reduction(reader, node));
             }
             Kind::Null | Kind::Bool(_) | Kind::Text(_) | Kind::List(_) => {
                 let noun = entry.value.noun();
@@ -336,53 +341,6 @@ fn references(reader: &mut Reader<'_>, fields: &Fields<'_, '_>, expectation: Exp
             reader.word(node, &what).into_iter().collect()
         }
     }
-}
-
-fn relevant(reader: &mut Reader<'_>, fields: &Fields<'_, '_>, expectation: Expectation) -> Option<Vec<Judgement>> {
-    let entry = fields.entry("relevant_doc_ids")?;
-    let what = Quoted(&entry.key);
-    let mut judgements: Vec<Judgement> = Vec::new();
-    let mut seen = HashSet::new();
-    for item in reader.list(&entry.value, &what)? {
-        let Some((judgement, id)) = judgement(reader, item, &what) else { continue };
-        if let Kind::Text(text) = &id.kind
-            && !seen.insert(text.as_ref())
-        {
-            let message = format!("the document {} stands twice in {what}", quoted(judgement.id.as_str()));
-            reader.report(&id.span, message);
-            continue;
-        }
-        judgements.push(judgement);
-    }
-    let refuse = fields.entry("should_refuse").filter(|_| expectation == Expectation::Refuse);
-    if let (Some(refuse), true) = (refuse, judgements.iter().any(|judgement| judgement.grade > 0.0)) {
-        let message = format!("{what} names relevant documents, but the right answer is to decline");
-        let problem = reader
-            .problem(&entry.key_span, message)
-            .note(reader.source, &refuse.key_span, "it says so here")
-            .help("leave one of the two out");
-        reader.problems.push(problem);
-    }
-    Some(judgements)
-}
-
-fn judgement<'n, 's>(
-    reader: &mut Reader<'_>,
-    item: &'n Node<'s>,
-    what: &Quoted<'_>,
-) -> Option<(Judgement, &'n Node<'s>)> {
-    let Kind::Map(entries) = &item.kind else {
-        let id = reader.text(item, format_args!("an id of {what}"))?;
-        return Some((Judgement { id: DocId(id), grade: 1.0 }, item));
-    };
-    let fields = reader.fields(&item.span, entries, JUDGEMENT, Empty::Refused);
-    let grade = match fields.get("grade") {
-        Some(node) => reader.number(node, "\"grade\""),
-        None => Some(1.0),
-    };
-    let node = fields.get("id")?;
-    let id = reader.text(node, "\"id\"")?;
-    Some((Judgement { id: DocId(id), grade: grade? }, node))
 }
 
 fn texts(reader: &mut Reader<'_>, fields: &Fields<'_, '_>, key: &'static str) -> Vec<String> {

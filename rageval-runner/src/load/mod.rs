@@ -18,6 +18,8 @@ mod node;
 mod prompts;
 pub mod rankings;
 mod read;
+mod relevant;
+mod repeats;
 mod rules;
 pub mod schema;
 mod secret;

@@ -14,6 +14,7 @@ use super::{
     metrics::{self, Metrics},
     node::{Entry, Kind, Node},
     read::{Empty, Fields, Reader},
+    repeats,
     shape::{Key, Shape},
     slices::{SliceMention, slice_name},
     source::Span,
@@ -41,6 +42,7 @@ pub(crate) const METRIC: &[Key] = &[
         Shape::OneOf(&["offline"]),
         "`offline` has a judged metric scored by the rules of that judge, whoever judges the others.",
     ),
+    repeats::REDUCE,
     SET[0],
     SET[1],
     SET[2],
@@ -152,6 +154,7 @@ impl MetricList<'_, '_> {
         rule.min = fields.get("min").and_then(|node| reader.unit(node, "\"min\""));
         rule.max_drop = fields.get("max_drop").and_then(|node| reader.unit(node, "\"max_drop\""));
         rule.level = fields.get("level").and_then(|node| level(reader, node)).unwrap_or_default();
+        rule.reduce = fields.get("reduce").and_then(|node| repeats::reduction(reader, node));
         if let Some(entry) = fields.entry("judge") {
             rule.judge = judge(reader, entry, metric);
         }

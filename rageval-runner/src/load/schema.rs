@@ -98,6 +98,9 @@ fn shape(wanted: &Shape, metrics: &[&dyn Metric]) -> Value {
         Shape::Count(least) => json!({"type": "integer", "minimum": least}),
         Shape::Duration => json!({"type": "string", "pattern": "^[0-9]+(ms|s|m)$"}),
         Shape::Date => json!({"type": "string", "format": "date", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}),
+        Shape::Reduction => {
+            json!({"type": "string", "pattern": r"^(mean|median|majority|worst|pass[@^][1-9][0-9]*)$"})
+        }
         Shape::OneOf(words) => json!({"enum": words}),
         Shape::Pointer => json!({"type": "string", "pattern": "^(/.*)?$"}),
         Shape::Any => json!({}),

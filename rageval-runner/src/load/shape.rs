@@ -65,6 +65,8 @@ pub(crate) enum Shape {
     Duration,
     /// A day: `2026-12-31`.
     Date,
+    /// How repeats are reduced: one of a few words, or `pass@K` and `pass^K`.
+    Reduction,
     /// One of these words.
     OneOf(&'static [&'static str]),
     /// A JSON pointer.

@@ -226,6 +226,7 @@ fn shaped<'s>(
         | Shape::Count(_)
         | Shape::Duration
         | Shape::Date
+        | Shape::Reduction
         | Shape::OneOf(_)
         | Shape::Pointer
         | Shape::Any

@@ -24,6 +24,7 @@ use super::{
     metrics::Metrics,
     node::{Entry, Node},
     read::{Empty, Reader},
+    repeats,
     rules::MetricList,
     shape::{Key, Shape},
     slices::{self, SliceMention},
@@ -67,6 +68,7 @@ pub(crate) const KEYS: &[Key] = &[
         "The most that one run may spend on models; needed for a judge behind an address.",
     ),
     Key::required("metrics", Shape::Metrics, "What is measured, and which scores pass."),
+    Key::optional("repeats", Shape::Map(repeats::KEYS), "How often each case is asked, for a system that is random."),
     Key::optional("slices", Shape::Map(slices::KEYS), "Parts of the set that are gated on their own."),
     Key::optional("regression", Shape::Map(REGRESSION), "Comparison with an accepted run."),
     Key::optional("snapshots", Shape::Map(SNAPSHOTS), "Comparison of verdicts with their snapshots."),
@@ -237,21 +239,23 @@ fn read(reader: &mut Reader<'_>, node: &Node<'_>, file: &Path, metrics: Metrics<
     budget::check(reader, &fields, judge.as_ref(), embedder.as_ref());
     let mut slice_spans = Vec::new();
     let (fail_on, orphans) = fields.get("snapshots").and_then(|node| snapshots(reader, node)).unwrap_or_default();
+    let metric_rules = match fields.entry("metrics") {
+        Some(entry) => {
+            let mut list = MetricList {
+                metrics,
+                judge_stated,
+                embedder_stated,
+                root: &root,
+                steps,
+                slice_spans: &mut slice_spans,
+            };
+            list.read(reader, entry)
+        }
+        None => BTreeMap::new(),
+    };
     let rules = Rules {
-        metrics: match fields.entry("metrics") {
-            Some(entry) => {
-                let mut list = MetricList {
-                    metrics,
-                    judge_stated,
-                    embedder_stated,
-                    root: &root,
-                    steps,
-                    slice_spans: &mut slice_spans,
-                };
-                list.read(reader, entry)
-            }
-            None => BTreeMap::new(),
-        },
+        repeats: repeats::of_policy(reader, &fields, &metric_rules),
+        metrics: metric_rules,
         slices: fields.get("slices").map(|node| slices::read(reader, node, &mut slice_spans)).unwrap_or_default(),
         regression: fields.entry("regression").and_then(|entry| regression(reader, entry)),
         fail_on,

@@ -41,6 +41,7 @@ impl Try {
             metadata: std::collections::BTreeMap::new(),
             bars: std::collections::BTreeMap::new(),
             known_failure: None,
+            repeats: crate::model::Repeats::default(),
             recorded: None,
             group: "en".to_owned(),
             place: Place { file: "cases/en.yaml".to_owned(), line: 3, column: 3 },

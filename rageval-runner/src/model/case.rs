@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ids::{CaseId, DocId, MetricKey},
+    repeats::{Reduction, Repeats},
     sample::Answer,
     score::UnitInterval,
 };
@@ -92,6 +93,9 @@ pub struct CaseBar {
     pub min: Option<UnitInterval>,
     /// The largest drop against the baseline that passes.
     pub max_drop: Option<UnitInterval>,
+    /// How repeats of the case are reduced for this metric.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reduce: Option<Reduction>,
     /// The metric's own parameters, such as `any` of `contains`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub params: BTreeMap<String, serde_json::Value>,
@@ -140,6 +144,8 @@ pub struct GoldenCase {
     pub bars: BTreeMap<MetricKey, CaseBar>,
     /// Metrics in which it is known to fail.
     pub known_failure: Option<KnownFailure>,
+    /// How often it is asked: its own word, else that of the policy. No part of the content digest.
+    pub repeats: Repeats,
     /// A recorded answer that stands in the case itself.
     pub recorded: Option<Answer>,
     /// The path under the cases folder, without extension: the middle of the trial's name.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     claim::Claim,
     ids::DocId,
+    repeats::Reduced,
     score::{Score, UnitInterval},
 };
 
@@ -71,6 +72,9 @@ pub struct Detail {
     /// One line for a person: `refused, should answer`; `missing: "30 days"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// How it came out of repeats; absent where the case was asked once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reduced: Option<Reduced>,
 }
 
 /// The ranking behind a retrieval score.

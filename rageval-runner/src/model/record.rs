@@ -8,8 +8,9 @@ use super::{
     ids::{CaseId, MetricKey},
     outcome::{Outcome, Unmeasured},
     readings::{Confirmation, Readings},
+    repeats::Repeated,
     sample::Sample,
-    transcript::Transcript,
+    transcript::{Exchange, Transcript},
 };
 
 /// One case evaluated. Final for its run, whatever became of it.
@@ -31,6 +32,10 @@ pub struct Record {
     /// Further readings of judged scores, by metric; the outcomes above stay the first readings.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub readings: BTreeMap<MetricKey, Readings>,
+    /// Every repeat of a case that was asked several times; absent where it was asked once. The outcomes above are reduced from them,
+    /// sample and transcript above are those of one of them, or the first failure of the system.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<Repeated>,
 }
 
 /// Reads a map in which each key stands once: of two outcomes of one metric, none can be believed.
@@ -91,7 +96,7 @@ impl Record {
         outcomes: BTreeMap<MetricKey, Outcome>,
         transcript: Transcript,
     ) -> Self {
-        Self { case, digest, taken, outcomes, transcript, readings: BTreeMap::new() }
+        Self { case, digest, taken, outcomes, transcript, readings: BTreeMap::new(), repeats: None }
     }
 
     /// What a metric says after confirmation: what its readings settled, else its first reading. `None` where it has no outcome.
@@ -99,6 +104,19 @@ impl Record {
         let confirmed = self.readings.get(metric).and_then(|readings| readings.confirmation.as_ref());
         let settled = confirmed.and_then(Confirmation::settled);
         settled.or_else(|| self.outcomes.get(metric))
+    }
+
+    /// Whether the case was asked several times. Its outcomes rest on several readings already, so that no judge is asked again about
+    /// them to confirm a suspicion.
+    pub fn is_repeated(&self) -> bool {
+        self.repeats.is_some()
+    }
+
+    /// Everything that was asked of the judge, for all repeats.
+    pub fn exchanges(&self) -> impl Iterator<Item = &Exchange> {
+        let of_repeats = self.repeats.iter().flat_map(|repeats| &repeats.each).map(|repeat| &repeat.transcript);
+        let alone = self.repeats.is_none().then_some(&self.transcript);
+        of_repeats.chain(alone).flat_map(|transcript| &transcript.exchanges)
     }
 
     /// The sample, where the system answered.

@@ -2,6 +2,7 @@
 
 pub mod case;
 pub mod gate;
+mod repeats;
 pub mod spending;
 pub mod summary;
 pub mod text;

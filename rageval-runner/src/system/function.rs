@@ -182,6 +182,7 @@ mod tests {
             query: "why?".to_owned(),
             language: Some("pt-BR".to_owned()),
             metadata: BTreeMap::from([("plan".to_owned(), "pro".to_owned())]),
+            repeat: None,
         }
     }
 

@@ -30,6 +30,8 @@ pub struct Question {
     pub language: Option<String>,
     /// The case's metadata.
     pub metadata: BTreeMap<String, String>,
+    /// Which asking of a repeated case this is, from 1, for a system that takes a seed; `None` for a case that is asked once.
+    pub repeat: Option<usize>,
 }
 
 impl From<&GoldenCase> for Question {
@@ -39,6 +41,7 @@ impl From<&GoldenCase> for Question {
             query: case.query.clone(),
             language: case.language_tag.clone(),
             metadata: case.metadata.clone(),
+            repeat: None,
         }
     }
 }

@@ -23,14 +23,14 @@ const MAX_PROBLEMS: usize = 50;
 /// Ids that a notice names; the rest is counted.
 const NAMED: usize = 5;
 
-/// Recorded answers by case id.
+/// Recorded answers by case id; several of a repeated case, in the order of their lines.
 ///
 /// In a file, each line is one object: the case's `id`, and `response`, `retrieved_contexts`, `usage`, `cost_usd`, `refused`,
 /// `latency_ms`, or `error` for a call that failed when it was recorded. See `docs/systems.md` for other names that are read.
 #[derive(Debug, Clone)]
 pub struct RecordedSystem {
     /// By id under NFC, as cases are told apart.
-    by_id: BTreeMap<String, Entry>,
+    by_id: BTreeMap<String, Vec<Entry>>,
     /// The file as errors name it; `None` where answers stand only in the cases.
     file: Option<String>,
 }
@@ -50,22 +50,51 @@ pub fn open(spec: &RecordedSpec, root: &Path, set: &GoldenSet) -> Result<Recorde
             let file = shown_path(path, root);
             let bytes = fs::read(path)
                 .map_err(|error| SetupError::of(format!("{file}: the recorded answers can't be read: {error}")))?;
-            RecordedSystem::parse(&file, &bytes)?
+            RecordedSystem::parse(&file, &bytes, set)?
         }
     };
+    let mut problems = Vec::new();
     for case in &set.cases {
-        if let Some(answer) = &case.recorded {
-            let said = Said::Answer(Asked { answer: answer.clone(), latency: Latency::Unknown });
-            system.by_id.entry(case.id.nfc()).or_insert(Entry { said, line: None });
+        let Some(answer) = &case.recorded else { continue };
+        let entries = system.by_id.entry(case.id.nfc()).or_default();
+        if !entries.is_empty() {
+            continue;
+        }
+        let said = Said::Answer(Asked { answer: answer.clone(), latency: Latency::Unknown });
+        entries.push(Entry { said, line: None });
+        let times = case.repeats.times;
+        if times > 1 {
+            problems.push(format!(
+                "{}: `{}` is asked {times} times, and 1 answer is recorded, in the case itself; write {times} lines to a file of `samples`",
+                case.place, case.id
+            ));
         }
     }
-    Ok(system)
+    if problems.is_empty() { Ok(system) } else { Err(SetupError { problems: at_most(problems, "the cases") }) }
+}
+
+/// The first problems, and how many more there are.
+fn at_most(mut problems: Vec<String>, of: &str) -> Vec<String> {
+    if problems.len() > MAX_PROBLEMS {
+        let more = problems.len() - MAX_PROBLEMS;
+        problems.truncate(MAX_PROBLEMS);
+        problems.push(format!("{of}: and {more} more problems"));
+    }
+    problems
 }
 
 impl RecordedSystem {
     /// Reads JSON lines; `file` is the name that errors give them. A byte order mark, CRLF and blank lines are fine; only LF ends a line.
-    pub fn parse(file: &str, bytes: &[u8]) -> Result<Self, SetupError> {
-        let mut by_id = BTreeMap::<String, Entry>::new();
+    ///
+    /// Of a case of the set that is asked several times, as many lines are its repeats; of any other id, one line.
+    pub fn parse(file: &str, bytes: &[u8], set: &GoldenSet) -> Result<Self, SetupError> {
+        let times: BTreeMap<String, usize> = set
+            .cases
+            .iter()
+            .filter(|case| case.repeats.times > 1)
+            .map(|case| (case.id.nfc(), case.repeats.times))
+            .collect();
+        let mut by_id = BTreeMap::<String, Vec<Entry>>::new();
         let mut problems = Vec::new();
         let start = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
         let mut offset = start;
@@ -94,10 +123,13 @@ impl RecordedSystem {
                 Err(found) => problems.extend(found.into_iter().map(|problem| format!("{file}:{number}{problem}"))),
                 Ok((id, said)) => {
                     let key: String = id.nfc().collect();
-                    if let Some(Entry { line: Some(first), .. }) = by_id.get(&key) {
-                        problems.push(format!("{file}:{number}: the id `{id}` stands also in line {first}"));
-                    } else {
-                        by_id.insert(key, Entry { said, line: Some(number) });
+                    let is_repeated = times.contains_key(&key);
+                    let entries = by_id.entry(key).or_default();
+                    match entries.first() {
+                        Some(Entry { line: Some(first), .. }) if !is_repeated => {
+                            problems.push(format!("{file}:{number}: the id `{id}` stands also in line {first}"));
+                        }
+                        Some(_) | None => entries.push(Entry { said, line: Some(number) }),
                     }
                 }
             }
@@ -105,11 +137,19 @@ impl RecordedSystem {
         if by_id.is_empty() && problems.is_empty() {
             problems.push(format!("{file}: no recorded answer in it"));
         }
-        if problems.len() > MAX_PROBLEMS {
-            let more = problems.len() - MAX_PROBLEMS;
-            problems.truncate(MAX_PROBLEMS);
-            problems.push(format!("{file}: and {more} more problems"));
+        for (id, times) in &times {
+            let Some(entries) = by_id.get(id).filter(|entries| entries.len() != *times) else { continue };
+            let lines: Vec<String> =
+                entries.iter().take(NAMED).filter_map(|entry| entry.line).map(|line| line.to_string()).collect();
+            let more = if entries.len() > NAMED { ", ..." } else { "" };
+            let answers = if entries.len() == 1 { "answer is" } else { "answers are" };
+            problems.push(format!(
+                "{file}: `{id}` is asked {times} times, and {} {answers} recorded (line {}{more}); record {times}, or change `repeats.times`",
+                entries.len(),
+                lines.join(", ")
+            ));
         }
+        let problems = at_most(problems, file);
         if problems.is_empty() { Ok(Self { by_id, file: Some(file.to_owned()) }) } else { Err(SetupError { problems }) }
     }
 
@@ -117,13 +157,15 @@ impl RecordedSystem {
     pub fn unused(&self, set: &GoldenSet) -> Vec<(usize, &str)> {
         let cases: BTreeSet<String> = set.cases.iter().map(|case| case.id.nfc()).collect();
         let unused = self.by_id.iter().filter(|(id, _)| !cases.contains(*id));
-        let mut unused: Vec<_> = unused.filter_map(|(id, entry)| Some((entry.line?, id.as_str()))).collect();
+        let lines = unused.flat_map(|(id, entries)| entries.iter().map(move |entry| (entry.line, id.as_str())));
+        let mut unused: Vec<_> = lines.filter_map(|(line, id)| Some((line?, id))).collect();
         unused.sort_unstable();
         unused
     }
 
     pub(crate) fn answer(&self, question: &Question) -> Result<Asked, Unmeasured> {
-        match self.by_id.get(&question.case_id.nfc()).map(|entry| &entry.said) {
+        let place = question.repeat.map_or(0, |repeat| repeat.saturating_sub(1));
+        match self.by_id.get(&question.case_id.nfc()).and_then(|entries| entries.get(place)).map(|entry| &entry.said) {
             // No time was measured; that of the look-up would be a lie that any limit on latency passes as well.
             Some(Said::Answer(asked)) => {
                 let latency = match asked.latency {
@@ -202,6 +244,7 @@ mod tests {
             metadata: BTreeMap::new(),
             bars: BTreeMap::new(),
             known_failure: None,
+            repeats: crate::model::Repeats::default(),
             recorded,
             group: "all".to_owned(),
             place: Place::default(),
@@ -214,11 +257,11 @@ mod tests {
 
     #[track_caller]
     fn parse(text: &str) -> RecordedSystem {
-        RecordedSystem::parse("a.jsonl", text.as_bytes()).expect("readable lines")
+        RecordedSystem::parse("a.jsonl", text.as_bytes(), &GoldenSet::default()).expect("readable lines")
     }
 
     fn problems(bytes: &[u8]) -> Vec<String> {
-        RecordedSystem::parse("a.jsonl", bytes).expect_err("problems").problems
+        RecordedSystem::parse("a.jsonl", bytes, &GoldenSet::default()).expect_err("problems").problems
     }
 
     fn ask(system: &RecordedSystem, id: &str) -> Result<Asked, Unmeasured> {
@@ -324,6 +367,62 @@ mod tests {
             ask(&alone, "c").expect_err("a fault").why,
             "the case has no `response`, and `system` names no file of `samples`"
         );
+    }
+
+    /// The set of one case that is asked three times.
+    fn thrice(recorded: Option<Answer>) -> GoldenSet {
+        let repeats = crate::model::Repeats { times: 3, reduce: None };
+        GoldenSet {
+            cases: vec![GoldenCase { repeats, ..case("a", recorded) }, case("b", None)],
+            ..GoldenSet::default()
+        }
+    }
+
+    fn lines(ids: &[&str]) -> String {
+        let line = |(at, id): (usize, &&str)| format!("{{\"id\": \"{id}\", \"answer\": \"{at}\"}}\n");
+        ids.iter().enumerate().map(line).collect()
+    }
+
+    #[test]
+    fn the_lines_of_a_repeated_case_are_its_repeats_in_their_order() {
+        let set = thrice(None);
+        let text = lines(&["a", "b", "a", "a"]);
+        let system = RecordedSystem::parse("a.jsonl", text.as_bytes(), &set).expect("readable lines");
+        let response = |repeat| {
+            let question = Question { repeat: Some(repeat), ..Question::from(&set.cases[0]) };
+            system.answer(&question).map(|asked| asked.answer.response)
+        };
+        assert_eq!([response(1), response(2), response(3)], ["0", "2", "3"].map(|text| Ok(text.to_owned())));
+        assert_eq!(system.unused(&set), []);
+        assert_eq!(system.unused(&GoldenSet::default()), [(1, "a"), (2, "b"), (3, "a"), (4, "a")]);
+    }
+
+    #[test]
+    fn another_number_of_lines_than_repeats_is_refused_with_both_numbers() {
+        let parse = |ids: &[&str]| RecordedSystem::parse("a.jsonl", lines(ids).as_bytes(), &thrice(None)).map(|_| ());
+        let problem = |text: &str| Err(SetupError::of(text));
+        let advice = "record 3, or change `repeats.times`";
+        assert_eq!(
+            parse(&["a", "b", "a"]),
+            problem(&format!("a.jsonl: `a` is asked 3 times, and 2 answers are recorded (line 1, 3); {advice}"))
+        );
+        assert_eq!(
+            parse(&["a"]),
+            problem(&format!("a.jsonl: `a` is asked 3 times, and 1 answer is recorded (line 1); {advice}"))
+        );
+        let many = problem(&format!(
+            "a.jsonl: `a` is asked 3 times, and 6 answers are recorded (line 1, 2, 3, 4, 5, ...); {advice}"
+        ));
+        assert_eq!(parse(&["a"; 6]), many);
+        assert_eq!(parse(&["b", "b"]), problem("a.jsonl:2: the id `b` stands also in line 1"));
+        assert_eq!(parse(&["b"]), Ok(()), "a case without any answer is unmeasured, as one that is asked once");
+    }
+
+    #[test]
+    fn one_answer_in_a_repeated_case_is_not_enough() {
+        let set = thrice(Some(Answer::new("in the case")));
+        let error = open(&RecordedSpec::default(), Path::new("."), &set).expect_err("an error").to_string();
+        assert!(error.contains("`a` is asked 3 times, and 1 answer is recorded, in the case itself"), "{error}");
     }
 
     #[test]

@@ -10,9 +10,9 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 /// How many questions are asked at once where the policy does not say.
 pub const DEFAULT_MAX_IN_FLIGHT: usize = 8;
 
-/// Names that the strings of an HTTP body may use: the case's id, the question, the language tag (empty where the case has none), and
-/// its metadata by key.
-pub const TEMPLATE_NAMES: [&str; 4] = ["id", "query", "language", "metadata"];
+/// Names that the strings of an HTTP body may use: the case's id, the question, the language tag (empty where the case has none), its
+/// metadata by key, and which asking of a repeated case it is, from 1.
+pub const TEMPLATE_NAMES: [&str; 5] = ["id", "query", "language", "metadata", "repeat"];
 
 /// The system under test, as the policy describes it.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,6 +5,7 @@ use std::{
     io::Write as _,
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    sync::atomic::{AtomicU64, Ordering},
     time::{Duration, Instant},
 };
 
@@ -17,7 +18,8 @@ const LOG: &str = "RAGEVAL_FIXTURE_LOG";
 /// The longest that any run may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The system: does what stands in brackets in the question, as in `What is the fee? [answer: 12 euros]`.
+/// The system: does what stands in brackets in the question, as in `What is the fee? [answer: 12 euros]`; `[turns: A|B]` answers A, then B,
+/// then A again, `[random: A|B]` one of them, and `!why` among these fails.
 pub(crate) async fn answer(query: String) -> rageval_runner::Result<Answer> {
     if let Some(log) = std::env::var_os(LOG) {
         let mut file = fs::OpenOptions::new().create(true).append(true).open(log)?;
@@ -36,6 +38,17 @@ pub(crate) async fn answer(query: String) -> rageval_runner::Result<Answer> {
     if let Some(text) = directive("error") {
         return Err(text.into());
     }
+    // What comes in turn, and what comes at random, depend on how many calls this process has made before.
+    let call = CALLS.fetch_add(1, Ordering::SeqCst);
+    let one_of = |options: String, at: u64| {
+        let options: Vec<&str> = options.split('|').collect();
+        options[usize::try_from(at).unwrap_or_default() % options.len()].to_owned()
+    };
+    let turn = directive("turns").map(|options| one_of(options, call));
+    let chosen = turn.or_else(|| directive("random").map(|options| one_of(options, random(call))));
+    if let Some(why) = chosen.as_ref().and_then(|text| text.strip_prefix('!')) {
+        return Err(why.into());
+    }
     if query.contains("[hang]") {
         std::future::pending::<()>().await;
     }
@@ -51,8 +64,21 @@ pub(crate) async fn answer(query: String) -> rageval_runner::Result<Answer> {
     }
     let found = directive("found").unwrap_or_default();
     let contexts = found.split(' ').filter(|id| !id.is_empty()).map(|id| RetrievedContext::new(id, evidence(id)));
-    let answer = Answer::new(directive("answer").unwrap_or_else(|| "The fee is 12 euros.".to_owned()));
+    let answer = chosen.or_else(|| directive("answer")).unwrap_or_else(|| "The fee is 12 euros.".to_owned());
+    let answer = Answer::new(answer);
     Ok(answer.with_contexts(contexts))
+}
+
+/// Calls of the system by this process.
+static CALLS: AtomicU64 = AtomicU64::new(0);
+
+/// A number that follows from the seed and the number of the call, by splitmix64.
+fn random(call: u64) -> u64 {
+    let seed: u64 = std::env::var("RAGEVAL_FIXTURE_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or_default();
+    let mut z = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(call.wrapping_mul(0xbf58_476d_1ce4_e5b9));
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (z ^ (z >> 31)) >> 8
 }
 
 /// The text of the document `id`.

@@ -16,6 +16,7 @@ mod judging;
 mod listing;
 mod lock;
 mod processes;
+mod repeats;
 mod setup;
 mod snapshots;
 #[path = "../support/trials.rs"]
@@ -37,7 +38,7 @@ fn main() -> ExitCode {
             Some(_) | None => suite.system(fixture::answer).run(),
         };
     }
-    let groups: [(&str, &[trials::Test]); 12] = [
+    let groups: [(&str, &[trials::Test]); 13] = [
         ("baselines", baselines::TESTS),
         ("compared", compared::TESTS),
         ("containment", containment::TESTS),
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         ("listing", listing::TESTS),
         ("lock", lock::TESTS),
         ("processes", processes::TESTS),
+        ("repeats", repeats::TESTS),
         ("setup", setup::TESTS),
         ("snapshots", snapshots::TESTS),
         ("trust", trust::TESTS),

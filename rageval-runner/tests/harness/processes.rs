@@ -27,7 +27,7 @@ fn project() -> Project {
 }
 
 /// Runs every listed trial in a process of its own, all at once, gates first; gives each one's run by name.
-fn all_at_once(project: &Project, run: &str) -> BTreeMap<String, Ran> {
+pub(crate) fn all_at_once(project: &Project, run: &str) -> BTreeMap<String, Ran> {
     let listing = project.run(&["--list", "--format", "terse"]);
     let mut names: Vec<&str> = listing.stdout.lines().filter_map(|line| line.strip_suffix(": test")).collect();
     names.sort_by_key(|name| !name.starts_with("gate::"));

@@ -79,6 +79,7 @@ fn question(id: &str, query: &str) -> Question {
         query: query.to_owned(),
         language: None,
         metadata: [("plan".to_owned(), "pro".to_owned())].into(),
+        repeat: None,
     }
 }
 

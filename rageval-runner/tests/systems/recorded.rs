@@ -74,7 +74,7 @@ pub(crate) fn odd_files_are_read_or_refused() {
     ];
     for (name, answers) in table {
         let bytes = fs::read(folder.join(name)).expect("a file");
-        let read = RecordedSystem::parse(name, &bytes);
+        let read = RecordedSystem::parse(name, &bytes, &GoldenSet::default());
         let count = read.as_ref().ok().map(|system| system.unused(&GoldenSet::default()).len());
         assert_eq!(count, answers, "{name}: {:?}", read.err());
     }

@@ -11,6 +11,7 @@ use clap::Args;
 use rageval_runner::{
     embed::stored::REQUEST,
     judge::key::ReplyKey,
+    model::Record,
     report::console::text::visible,
     store::replies::{ReplyStore, StoredReply},
 };
@@ -129,7 +130,7 @@ fn keys_of(stored: &Stored, path: &Path) -> Result<Vec<ReplyKey>, Failure> {
         let cases = count(unmeasured, "case is", "cases are");
         return Err(refused(&format!("{cases} unmeasured, so what they will ask is not known")));
     }
-    let exchanges = run.records.iter().flat_map(|record| &record.transcript.exchanges);
+    let exchanges = run.records.iter().flat_map(Record::exchanges);
     let keys: Vec<Vec<ReplyKey>> = exchanges.map(|exchange| stored.keys(exchange)).collect::<Result<_, _>>()?;
     Ok(keys.concat())
 }

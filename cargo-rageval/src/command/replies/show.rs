@@ -53,7 +53,7 @@ pub(super) fn run(show: &Show, context: &Context) -> Result<Ending, Failure> {
         )));
     };
     let mut text = String::new();
-    for exchange in &record.transcript.exchanges {
+    for exchange in record.exchanges() {
         let keys = stored.keys(exchange)?;
         if keys.is_empty() {
             continue;

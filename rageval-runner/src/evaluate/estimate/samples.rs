@@ -28,7 +28,7 @@ pub enum Source {
 #[derive(Debug, Default)]
 pub struct Samples {
     /// Records of an earlier run.
-    run: BTreeMap<CaseId, Record>,
+    pub(super) run: BTreeMap<CaseId, Record>,
     /// The answers of an accepted run.
     baseline: Answers,
     /// The recorded answers of the policy.
@@ -42,26 +42,49 @@ impl Samples {
         Self { run: records.map(|record| (record.case.clone(), record)).collect(), baseline, recorded }
     }
 
-    /// The answer to a case, where it comes from, and what a judge said of it then.
-    pub(super) fn of(&self, case: &GoldenCase) -> (Source, Option<Sample>, Transcript) {
-        let digest = case.digest();
-        if let Some(record) = self.run.get(&case.id).filter(|record| record.digest == digest)
-            && let Taken::Sample(sample) = &record.taken
-        {
-            return (Source::Run, Some(sample.clone()), record.transcript.clone());
+    /// The known answers to a case, each with what a judge said of it then, and where they come from. Fewer than the case is asked for
+    /// where no more are known: at least one, but for `Source::Nothing`.
+    pub(super) fn of(&self, case: &GoldenCase) -> (Source, Vec<(Sample, Transcript)>) {
+        let earlier = self.of_run(case);
+        if !earlier.is_empty() {
+            return (Source::Run, earlier);
         }
-        let none = Transcript::default();
+        let alone = |sample| vec![(sample, Transcript::default())];
         if let Some(accepted) = self.accepted(case) {
-            return (Source::Baseline, Some(accepted), none);
+            return (Source::Baseline, alone(accepted));
         }
-        let recorded = self.recorded.as_ref().and_then(|recorded| recorded.answer(&Question::from(case)).ok());
-        if let Some(asked) = recorded {
-            return (Source::Recorded, Some(sample(case, asked.answer)), none);
+        let recorded = self.of_file(case);
+        if !recorded.is_empty() {
+            return (Source::Recorded, recorded);
         }
         match stand_in(case) {
-            Some(answer) => (Source::StandIn, Some(sample(case, answer)), none),
-            None => (Source::Nothing, None, none),
+            Some(answer) => (Source::StandIn, alone(sample(case, answer))),
+            None => (Source::Nothing, Vec::new()),
         }
+    }
+
+    fn of_run(&self, case: &GoldenCase) -> Vec<(Sample, Transcript)> {
+        let Some(record) = self.run.get(&case.id).filter(|record| record.digest == case.digest()) else {
+            return Vec::new();
+        };
+        let answered = |taken: &Taken, transcript: &Transcript| match taken {
+            Taken::Sample(sample) => Some((sample.clone(), transcript.clone())),
+            Taken::Failed(_) => None,
+        };
+        match &record.repeats {
+            None => answered(&record.taken, &record.transcript).into_iter().collect(),
+            Some(repeats) => {
+                let each = repeats.each.iter().take(case.repeats.times);
+                each.filter_map(|repeat| answered(&repeat.taken, &repeat.transcript)).collect()
+            }
+        }
+    }
+
+    fn of_file(&self, case: &GoldenCase) -> Vec<(Sample, Transcript)> {
+        let Some(recorded) = &self.recorded else { return Vec::new() };
+        let question = |repeat| Question { repeat: Some(repeat), ..Question::from(case) };
+        let answers = (1..=case.repeats.times).filter_map(|repeat| recorded.answer(&question(repeat)).ok());
+        answers.map(|asked| (sample(case, asked.answer), Transcript::default())).collect()
     }
 
     /// The accepted sample, where the case is still the same.

@@ -17,7 +17,7 @@ use crate::{
     load,
     metric::METRICS,
     model::{
-        Answer, Language, Record, RetrievedContext, Taken,
+        Answer, Language, Record, Repeat, Repeated, RetrievedContext, Taken,
         run::{Manifest, Run},
     },
     store::{
@@ -116,6 +116,51 @@ fn an_answer_to_a_case_that_changed_since_is_not_taken() {
     assert_eq!(estimate.cases, BTreeMap::from([(Source::StandIn, 2), (Source::Nothing, 1)]));
 }
 
+const REPEATED: &str = "{faithfulness: }\nrepeats: {times: 3}";
+
+#[test]
+fn repeats_whose_answers_are_not_known_are_each_another_answer() {
+    let once = World::new("{faithfulness: }", CASES).estimate(&Samples::default(), ReplyMode::Cached).total();
+    let world = World::new(REPEATED, CASES);
+    let thrice = world.estimate(&Samples::default(), ReplyMode::Cached).total();
+    assert_eq!((once.requests, thrice.requests, thrice.to_ask()), (2, 6, 6));
+    assert_eq!(thrice.tokens(), 3 * once.tokens());
+    let replay = world.estimate(&Samples::default(), ReplyMode::Replay).total();
+    assert_eq!((replay.missing, replay.to_ask()), (6, 0), "`replay` asks nothing about them either");
+}
+
+#[test]
+fn repeats_of_a_run_are_counted_by_their_answers() {
+    let world = World::new(REPEATED, CASES);
+    let counted = |responses: &[&str]| {
+        let samples = run_of(&world, responses[0], Transcript::default());
+        let mut record = samples.run.into_values().next().expect("a record");
+        let each = responses.iter().map(|response| {
+            let answer = Answer::new(*response).with_contexts([RetrievedContext::new("d", "Refunds take 3 days.")]);
+            let taken = Taken::Sample(Sample { answer, is_refusal: false, latency_ms: None });
+            Repeat { taken, outcomes: BTreeMap::new(), transcript: Transcript::default() }
+        });
+        record.repeats = Some(Repeated { shown: 1, each: each.collect() });
+        let run = Run {
+            format: String::new(),
+            version: 1,
+            manifest: Manifest::default(),
+            records: vec![record],
+            decisions: vec![],
+        };
+        let samples = Samples::new(Some(run), Answers::default(), None);
+        // Those of case `b`, which stands on its reference, are three.
+        world.estimate(&samples, ReplyMode::Cached).total().requests - 3
+    };
+    assert_eq!(
+        counted(&["It takes 3 days.", "It takes 3 days.", "It takes 3 days."]),
+        1,
+        "equal answers are judged once"
+    );
+    assert_eq!(counted(&["It takes 3 days.", "It takes 4 days.", "It takes 5 days."]), 3);
+    assert_eq!(counted(&["It takes 3 days.", "It takes 4 days."]), 3, "one call failed, and may not the next time");
+}
+
 #[test]
 fn tokens_are_those_of_the_real_prompt_and_of_the_stand_in() {
     let world = World::new("{faithfulness: }", CASES);
@@ -190,7 +235,7 @@ fn texts_are_counted_once_and_less_those_whose_vectors_are_stored() {
         let stored = Stored { replies: None, vectors: Some(&vectors) };
         let prompts = Prompts::default();
         let mut counting =
-            Counting { stored, prompts: &prompts, counted: BTreeSet::new(), estimate: Estimate::default() };
+            Counting { stored, prompts: &prompts, counted: BTreeSet::new(), other: 0, estimate: Estimate::default() };
         for case in &world.set.cases {
             counting.embedder(&EmbedRequest::new(&case.query, case.references.iter().map(String::as_str)));
         }

@@ -22,6 +22,7 @@ fn case(relevant: Option<&[(&str, f64)]>) -> GoldenCase {
         metadata: Default::default(),
         bars: Default::default(),
         known_failure: None,
+        repeats: crate::model::Repeats::default(),
         recorded: None,
         group: "a".into(),
         place: Place::default(),

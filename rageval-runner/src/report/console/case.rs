@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::text::{
-    COLUMNS, LABEL, against, bar, diff_line, line, lines_of, listed, run_alone, score, visible, whole_line,
+use super::{
+    repeats,
+    text::{COLUMNS, LABEL, against, bar, diff_line, line, lines_of, listed, run_alone, score, visible, whole_line},
 };
 use crate::{
     gate::{
@@ -34,7 +35,8 @@ pub fn lines(
         return vec![told];
     }
     let head = [line("case", &format!("{}, {}", case.place, case.id)), line("question", &case.query)];
-    let answer = record.sample().map(answer_text);
+    let repeats::Seen { record: seen, mark } = repeats::seen(record, findings);
+    let answer = seen.sample().map(|sample| mark + &answer_text(sample));
     let expected = expected_text(case);
     let mut foot = vec![whole_line("look", &run_alone(basis.target, &case.trial_name()))];
     foot.extend(accept_lines(case, findings, snapshot));
@@ -43,11 +45,12 @@ pub fn lines(
     let mut failed = fault_lines(findings);
     failed.extend(snapshot.map(|snapshot| line("snapshot", &snapshot.why)));
     failed.extend(findings.failed.iter().map(|broken| line("failed", &broken_text(broken, record))));
+    failed.extend(repeats::lines(record, findings));
     for (metric, why) in &findings.undecided {
         let difference = why.difference().map(|difference| format!("; {difference}")).unwrap_or_default();
         failed.push(line("undecided", &format!("max_drop of {metric}: {}{difference}", why.why())));
     }
-    let evidence = evidence_lines(case, record, findings, snapshot);
+    let evidence = evidence_lines(case, &seen, findings, snapshot);
     // The evidence keeps up to half of the room, since a score alone explains nothing.
     let for_failed = room - evidence.len().min(room / 2);
     let mut body = at_most(failed, for_failed, "failed");

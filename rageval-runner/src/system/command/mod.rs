@@ -34,12 +34,15 @@ pub fn open(spec: &CommandSpec) -> Result<Box<dyn RagSystem>, SetupError> {
 
 /// A question as programs read it: one line.
 fn question_line(question: &Question) -> Vec<u8> {
-    let line = json!({
+    let mut line = json!({
         "id": question.case_id.as_str(),
         "query": question.query,
         "language": question.language,
         "metadata": question.metadata,
     });
+    if let Some(repeat) = question.repeat {
+        line["repeat"] = repeat.into();
+    }
     let mut line = line.to_string().into_bytes();
     line.push(b'\n');
     line

@@ -54,6 +54,7 @@ impl BodyTemplate {
             query => question.query.as_str(),
             language => question.language.as_deref().unwrap_or_default(),
             metadata => &question.metadata,
+            repeat => question.repeat.unwrap_or(1),
         };
         self.render_node(&self.root, &values)
     }
@@ -162,6 +163,7 @@ mod tests {
             query: query.to_owned(),
             language: None,
             metadata: BTreeMap::from([("plan".to_owned(), "pro".to_owned())]),
+            repeat: None,
         }
     }
 
@@ -210,7 +212,7 @@ mod tests {
         );
         assert!(
             found.contains(
-                &"system.body/c/0: unknown name `question`; known are id, query, language, metadata".to_owned()
+                &"system.body/c/0: unknown name `question`; known are id, query, language, metadata, repeat".to_owned()
             ),
             "{found:?}"
         );
