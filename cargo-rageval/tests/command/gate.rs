@@ -77,6 +77,17 @@ fn a_missing_shard_is_undecided_and_a_doubled_one_is_refused() {
 }
 
 #[test]
+fn cases_that_were_asked_less_often_than_the_files_say_are_refused() {
+    let folder = folder();
+    project(folder.path(), &[&[("a", 1.0), ("b", 0.5)]]);
+    write(folder.path(), "thresholds.yaml", &format!("{RULES}repeats: {{times: 3}}\n"));
+    let text = ends(folder.path(), &["gate", "1.json"], 2);
+    assert!(text.contains("cases/all.yaml:1: `a` was asked or reduced otherwise in the run"), "{text}");
+    write(folder.path(), "thresholds.yaml", &format!("{RULES}repeats: {{times: 1}}\n"));
+    ends(folder.path(), &["gate", "1.json"], 0);
+}
+
+#[test]
 fn other_cases_or_metrics_than_the_runs_are_refused() {
     let folder = folder();
     project(folder.path(), &[&[("a", 1.0), ("b", 0.5)]]);

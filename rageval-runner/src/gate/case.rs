@@ -129,7 +129,7 @@ fn baseline_score(
     let score = outcome.score()?.get();
     let now = record.outcomes.get(metric).and_then(estimand);
     let same = same_estimand(now.as_deref(), estimand(outcome).as_deref());
-    Some(comparable.and_then(|_| same).map(|()| score))
+    Some(comparable.and(same).map(|()| score))
 }
 
 /// What a score estimates where it came out of repeats and is no mean.
