@@ -185,10 +185,11 @@ impl Snapshots {
     }
 }
 
-/// The judged metrics that say something, by key.
+/// The judged metrics that say something, by key: what their readings settled.
 fn judged<'r>(record: &'r Record, metrics: &[&dyn Metric]) -> BTreeMap<&'r MetricKey, &'r Outcome> {
     let is_judged = |key: &MetricKey| metrics.iter().any(|m| m.name() == key.name() && m.kind() == Kind::Judged);
-    record.outcomes.iter().filter(|(key, _)| is_judged(key)).collect()
+    let settled = |key: &'r MetricKey| record.settled(key).map(|outcome| (key, outcome));
+    record.outcomes.keys().filter(|key| is_judged(key)).filter_map(settled).collect()
 }
 
 /// What is compared: per metric the claims with their verdicts and `k of n`; nothing that changes from one run to the next.
