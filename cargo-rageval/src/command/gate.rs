@@ -95,6 +95,7 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
     } else {
         notices.push(trust::lock::unlocked(&locked.name(&policy.root)));
     }
+    notices.extend(console::readings::notices(&merged.records));
     let trust = trusted(&merged.manifest, &policy);
     notices.splice(0..0, trust.notices.iter().cloned());
     decisions.extend(Some(console::trust::decision(&trust)).filter(|decision| decision.ruling.is_red()));

@@ -7,7 +7,7 @@ mod means;
 mod suspect;
 
 use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
+    collections::{BTreeSet, VecDeque},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -154,7 +154,7 @@ pub(super) async fn settle(
     Ok(settled)
 }
 
-fn add(records: &mut Records, found: Vec<(CaseId, MetricKey, Readings)>) {
+fn add(records: &mut Records, found: Vec<Again>) {
     for (case, metric, readings) in found {
         if let Some(record) = records.get_mut(&case) {
             Arc::make_mut(record).add_readings(metric, readings);
@@ -170,6 +170,9 @@ fn answers(session: &Session, evaluation: &Evaluation) -> Result<Answers, String
     setup::answers_of(&session.files, session.baseline.as_ref())
         .map_err(|error| format!("the baseline's answers cannot be read: {error}"))
 }
+
+/// What was read again of one metric of one case.
+type Again = (CaseId, MetricKey, Readings);
 
 /// From where suspects are read again.
 struct Desk<'a> {
@@ -230,13 +233,12 @@ impl Desk<'_> {
     }
 
     /// Reads the suspects again, side by side as far as that changes nothing of which are.
-    async fn in_order(
-        &self,
-        suspects: Vec<Suspect>,
-        records: &Records,
-    ) -> Result<Vec<(CaseId, MetricKey, Readings)>, Problem> {
+    async fn in_order(&self, suspects: Vec<Suspect>, records: &Records) -> Result<Vec<Again>, Problem> {
+        let extent = match self.extent() {
+            Ok(extent) => extent,
+            Err(why) => return self.leave_all(suspects, &why).await,
+        };
         let confirm = &self.session.files.policy.rules.confirm;
-        let extent = self.extent();
         let mut waiting = VecDeque::from(suspects);
         let mut running = FuturesUnordered::new();
         let mut settled = Vec::new();
@@ -244,24 +246,12 @@ impl Desk<'_> {
             while !waiting.is_empty() {
                 let readings::Confirmed { cases, requests } = self.counted().await?;
                 let progress = Progress { confirmed: cases, asked: requests, in_flight: running.len() };
-                let start = match &extent {
-                    Ok(extent) => noise::may_start(progress, confirm, extent.budget, extent.depth),
-                    Err(why) => Start::Never(why.clone()),
-                };
-                match (start, &extent) {
-                    (Start::Now, Ok(extent)) => {
+                match noise::may_start(progress, confirm, extent.budget, extent.depth) {
+                    Start::Now => {
                         running.extend(waiting.pop_front().map(|suspect| self.confirm(suspect, records, extent.depth)));
                     }
-                    (Start::Wait, _) => break,
-                    (Start::Never(_) | Start::Now, _) => {
-                        let why = match start {
-                            Start::Never(why) => why,
-                            Start::Now | Start::Wait => String::new(),
-                        };
-                        for suspect in waiting.drain(..) {
-                            settled.push(self.leave(suspect, &why).await?);
-                        }
-                    }
+                    Start::Wait => break,
+                    Start::Never(why) => settled.extend(self.leave_all(waiting.drain(..), &why).await?),
                 }
             }
             match running.next().await {
@@ -271,12 +261,7 @@ impl Desk<'_> {
         }
     }
 
-    async fn confirm(
-        &self,
-        suspect: Suspect,
-        records: &Records,
-        depth: u32,
-    ) -> Result<(CaseId, MetricKey, Readings), Problem> {
+    async fn confirm(&self, suspect: Suspect, records: &Records, depth: u32) -> Result<Again, Problem> {
         let case = self.case(&suspect.case)?;
         let lost = || Problem::everything(format!("the record of {} was lost", suspect.case));
         let record = records.get(&suspect.case).ok_or_else(lost)?;
@@ -289,19 +274,18 @@ impl Desk<'_> {
         self.had(case, suspect.metric.clone(), read).await
     }
 
-    /// Leaves a suspect as it was first read.
-    async fn leave(&self, suspect: Suspect, why: &str) -> Result<(CaseId, MetricKey, Readings), Problem> {
-        let not_confirmed = Confirmation::NotConfirmed { why: why.to_owned() };
-        let readings = Readings { confirmation: Some(not_confirmed), ..Readings::default() };
-        self.had(self.case(&suspect.case)?, suspect.metric, async || Ok(readings)).await
+    /// Leaves suspects as they were first read.
+    async fn leave_all(&self, suspects: impl IntoIterator<Item = Suspect>, why: &str) -> Result<Vec<Again>, Problem> {
+        let mut left = Vec::new();
+        for suspect in suspects {
+            let not_confirmed = Confirmation::NotConfirmed { why: why.to_owned() };
+            let readings = Readings { confirmation: Some(not_confirmed), ..Readings::default() };
+            left.push(self.had(self.case(&suspect.case)?, suspect.metric, async || Ok(readings)).await?);
+        }
+        Ok(left)
     }
 
-    async fn had<F>(
-        &self,
-        case: &GoldenCase,
-        metric: MetricKey,
-        read: F,
-    ) -> Result<(CaseId, MetricKey, Readings), Problem>
+    async fn had<F>(&self, case: &GoldenCase, metric: MetricKey, read: F) -> Result<Again, Problem>
     where
         F: AsyncFnOnce() -> Result<Readings, crate::store::StoreError>,
     {

@@ -233,7 +233,7 @@ pub(super) fn finish(session: &Session) -> Result<(), StoreError> {
         basis: basis(session),
         waivers: &session.trust().waived,
         population: population.as_ref().filter(|_| session.files.scope == Scope::Whole),
-        notices: &notices(session),
+        notices: &notices(session, &records),
         run: &path.display().to_string(),
     };
     for line in console::summary::summary(&summary) {
@@ -243,7 +243,7 @@ pub(super) fn finish(session: &Session) -> Result<(), StoreError> {
 }
 
 /// Notices of the run itself: what is not compared, what was left for review, what the system left to say.
-fn notices(session: &Session) -> Vec<String> {
+fn notices(session: &Session, records: &Records) -> Vec<String> {
     let policy = &session.files.policy;
     let mut notices = session.trust().notices.clone();
     let own_drops =
@@ -283,6 +283,7 @@ fn notices(session: &Session) -> Vec<String> {
     if !offline.is_empty() {
         notices.push(format!("scored by the rules of the judge `offline`: {}", offline.join(", ")));
     }
+    notices.extend(console::readings::notices(records));
     if let Some((ledger, spent)) = session.ledger().and_then(|ledger| Some((ledger, ledger.spent()?))) {
         notices.push(format!("spent: {}", console::spending::line(&spent, ledger.budget())));
     }

@@ -8,7 +8,7 @@ use crate::{
 /// A metric whose items stay the same, so that a fresh reading gives one verdict on each.
 ///
 /// [`Verdict::Supported`] is good and [`Verdict::Contradicted`] bad to every such metric; [`Reread::is_bad`] says it of the others.
-pub trait Reread {
+pub trait Reread: Send + Sync {
     /// The verdicts of the reading of this number, from 1, on the items of the first reading and in their order; or what has to be asked
     /// for them. The items and the contexts are shown in another order in each reading.
     ///

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use futures_util::StreamExt as _;
 
-use super::{Desk, suspect::OF_BASELINE};
+use super::{Again, Desk, suspect::OF_BASELINE};
 use crate::{
     gate::{self, DropTests, Gate, case_findings},
     harness::{session::store_problem, setup::Problem, verdict},
@@ -19,7 +19,7 @@ use crate::{
 /// What came of it.
 #[derive(Default)]
 pub(super) struct Found {
-    pub(super) readings: Vec<(CaseId, MetricKey, Readings)>,
+    pub(super) readings: Vec<Again>,
     /// Gates that are suspected and were not looked at once more, since the run is red already.
     pub(super) left: BTreeSet<String>,
 }
@@ -43,10 +43,11 @@ pub(super) async fn read_again(desk: &Desk<'_>, records: &Records, gates: &[usiz
         return Ok(found);
     }
     let suspected = session.gates.iter().filter(|gate| names.contains(&gate.name));
-    let mut pairs: BTreeSet<(&CaseId, &MetricKey)> = BTreeSet::new();
+    let mut pairs: BTreeSet<(CaseId, MetricKey)> = BTreeSet::new();
     for gate in suspected {
         let Some(metric) = &gate.metric else { continue };
-        pairs.extend(gate.population.iter().filter(|case| is_changed(desk, records, case)).map(|case| (case, metric)));
+        let changed = gate.population.iter().filter(|case| is_changed(desk, records, case));
+        pairs.extend(changed.map(|case| (case.clone(), metric.clone())));
     }
     let reading = pairs.into_iter().map(|(case, metric)| read_pair(desk, records, case, metric));
     let mut read = futures_util::stream::iter(reading).buffer_unordered(session.width());
@@ -98,17 +99,17 @@ fn is_same(sample: &Sample, accepted: &BaselineCase) -> bool {
 async fn read_pair(
     desk: &Desk<'_>,
     records: &Records,
-    id: &CaseId,
-    metric: &MetricKey,
-) -> Result<Option<(CaseId, MetricKey, Readings)>, Problem> {
-    let case = desk.case(id)?;
-    let Some(record) = records.get(id) else { return Ok(None) };
-    let read = async || Ok(Readings { second: both_sides(desk, case, record, metric).await, ..Readings::default() });
+    id: CaseId,
+    metric: MetricKey,
+) -> Result<Option<Again>, Problem> {
+    let case = desk.case(&id)?;
+    let Some(record) = records.get(&id) else { return Ok(None) };
+    let read = async || Ok(Readings { second: both_sides(desk, case, record, &metric).await, ..Readings::default() });
     let readings = match &desk.further {
-        Some(further) => further.find_or(case, metric, Purpose::Mean, read).await,
+        Some(further) => further.find_or(case, &metric, Purpose::Mean, read).await,
         None => read().await,
     };
-    Ok(Some((id.clone(), metric.clone(), readings.map_err(|error| store_problem(&error))?)))
+    Ok(Some((id, metric, readings.map_err(|error| store_problem(&error))?)))
 }
 
 async fn both_sides(desk: &Desk<'_>, case: &GoldenCase, record: &Record, metric: &MetricKey) -> Option<SecondReading> {
@@ -121,7 +122,7 @@ async fn both_sides(desk: &Desk<'_>, case: &GoldenCase, record: &Record, metric:
     }
     let now = fresh_score(desk, case, record.sample()?, metric, record.outcomes.get(metric)?, 1);
     let before = fresh_score(desk, case, &answer, metric, accepted, OF_BASELINE + 1);
-    let (now, before) = futures_util::join!(now, before);
+    let (now, before) = tokio::join!(now, before);
     Some(SecondReading { before: before?, now: now? })
 }
 
