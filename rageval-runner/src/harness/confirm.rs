@@ -93,37 +93,55 @@ impl Wanted {
 }
 
 /// Whether a fresh reading could say anything else than the first one.
-fn can_differ(session: &Session) -> bool {
+pub(super) fn can_differ(session: &Session) -> bool {
     !session.judge.is_deterministic()
 }
 
-/// The suspects among these records, whoever asks.
-fn suspects(session: &Session, evaluation: &Evaluation, records: &Records) -> Vec<Suspect> {
-    if !can_differ(session) {
-        return Vec::new();
-    }
-    let set = &session.files.set;
+/// The suspects among these records: by the rules, then those that only their snapshot makes red.
+fn suspects(
+    session: &Session,
+    evaluation: &Evaluation,
+    set: &GoldenSet,
+    gates: &[Gate],
+    records: &Records,
+) -> Vec<Suspect> {
+    let basis = verdict::basis(session);
     let is_read_again = |record: &Record, metric: &MetricKey| {
         let case = set.get(&record.case).zip(record.sample());
         case.is_some_and(|(case, sample)| evaluation.is_asked(case, sample, metric))
     };
-    let of_one_file;
-    let gates: &[Gate] = match session.files.scope {
-        Scope::Whole => &session.gates,
-        // Which bars on the tail hold for a case is seen from the case alone.
-        Scope::OneFile => {
-            of_one_file = gate::gates(&session.files.policy.rules, set);
-            &of_one_file
+    let mut suspects = noise::suspects(set, records, gates, &basis, &is_read_again);
+    let by_rules: BTreeSet<(CaseId, MetricKey)> =
+        suspects.iter().map(|suspect| (suspect.case.clone(), suspect.metric.clone())).collect();
+    let metrics: Vec<&dyn Metric> = session.metrics.iter().map(|metric| *metric as _).collect();
+    for case in &set.cases {
+        let Some(record) = records.get(&case.id) else { continue };
+        for metric in session.snapshots.suspects(case, record, &metrics) {
+            let is_new = !by_rules.contains(&(case.id.clone(), metric.clone()));
+            if is_new && basis.is_noisy(&metric) && is_read_again(record, &metric) {
+                suspects.push(by_snapshot(&case.id, metric));
+            }
         }
-    };
-    noise::suspects(set, records, gates, &verdict::basis(session), &is_read_again)
+    }
+    suspects
 }
 
-/// Whether a case must wait until suspects were read again.
-pub(super) fn is_suspect(session: &Session, record: &Arc<Record>) -> bool {
-    let records: Records = [(record.case.clone(), Arc::clone(record))].into();
-    can_differ(session)
-        && session.evaluation().is_ok_and(|evaluation| !suspects(session, &evaluation, &records).is_empty())
+/// Whether a case must wait until suspects were read again: known from the case alone.
+pub(super) fn is_suspect(session: &Session, case: &GoldenCase, record: &Arc<Record>) -> bool {
+    if !can_differ(session) {
+        return false;
+    }
+    let Ok(evaluation) = session.evaluation() else { return false };
+    let set = GoldenSet { cases: vec![case.clone()], ..GoldenSet::default() };
+    let gates = gate::gates(&session.files.policy.rules, &set);
+    let records = [(case.id.clone(), Arc::clone(record))].into();
+    !suspects(session, &evaluation, &set, &gates, &records).is_empty()
+}
+
+/// A suspect that no rule makes red: each of its bad verdicts is in question. What remains bad may have been reviewed, so it decides no run.
+fn by_snapshot(case: &CaseId, metric: MetricKey) -> Suspect {
+    let bars = noise::Bars { min: Some(1.0), ..noise::Bars::default() };
+    Suspect { case: case.clone(), metric, shortfall: 0.0, bars, counts: false }
 }
 
 /// Has what these trials need read again, by their first records.
@@ -140,7 +158,17 @@ pub(super) async fn settle(
         Shared::Memory(_) => (Wanted::of(session, selected), None),
         Shared::Folder(_) => (Wanted::of_process(session, selected), Some(session.folder.further_readings())),
     };
-    let mut suspects = suspects(session, evaluation, &records);
+    let set = &session.files.set;
+    let of_one_file;
+    let gates: &[Gate] = match session.files.scope {
+        Scope::Whole => &session.gates,
+        // Which bars on the tail hold for a case is seen from the case alone.
+        Scope::OneFile => {
+            of_one_file = gate::gates(&session.files.policy.rules, set);
+            &of_one_file
+        }
+    };
+    let mut suspects = suspects(session, evaluation, set, gates, &records);
     suspects.retain(|suspect| wanted.cases.contains(&suspect.case) || wanted.is_in_tail(session, suspect));
     let mut settled = Settled { records, left: BTreeSet::new() };
     let desk = Desk { session, evaluation, further, answers: answers(session, evaluation), counted: Mutex::default() };

@@ -245,7 +245,8 @@ pub(super) fn finish(session: &Session) -> Result<(), StoreError> {
 /// Notices of the run itself: what is not compared, what was left for review, what the system left to say.
 fn notices(session: &Session, records: &Records) -> Vec<String> {
     let policy = &session.files.policy;
-    let mut notices = session.trust().notices.clone();
+    let mut notices = console::readings::notices(records);
+    notices.extend(session.trust().notices.iter().cloned());
     let own_drops =
         session.files.set.cases.iter().flat_map(|case| case.bars.values()).any(|bar| bar.max_drop.is_some());
     if policy.rules.regression.is_none() && (policy.rules.has_drop_rules() || own_drops) {
@@ -283,7 +284,6 @@ fn notices(session: &Session, records: &Records) -> Vec<String> {
     if !offline.is_empty() {
         notices.push(format!("scored by the rules of the judge `offline`: {}", offline.join(", ")));
     }
-    notices.extend(console::readings::notices(records));
     if let Some((ledger, spent)) = session.ledger().and_then(|ledger| Some((ledger, ledger.spent()?))) {
         notices.push(format!("spent: {}", console::spending::line(&spent, ledger.budget())));
     }

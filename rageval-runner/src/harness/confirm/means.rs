@@ -65,11 +65,9 @@ fn is_red(desk: &Desk<'_>, records: &Records) -> bool {
     let basis = verdict::basis(session);
     let tested = || session.gates.iter().filter(|gate| gate::is_tested(gate, &basis));
     let cases: BTreeSet<&CaseId> = tested().flat_map(|gate| &gate.population).collect();
-    let is_red_case = |id: &&CaseId| {
-        let case = session.files.set.get(id).zip(records.get(*id));
-        case.is_some_and(|(case, record)| {
-            case_findings(case, record, &basis).ruling(basis.rules.max_unmeasured).is_red()
-        })
+    let is_red_case = |case: &&GoldenCase| {
+        let record = records.get(&case.id).filter(|_| cases.contains(&case.id));
+        record.is_some_and(|record| case_findings(case, record, &basis).ruling(basis.rules.max_unmeasured).is_red())
     };
     let is_red_gate = |gate: &Gate| {
         let rests_on_them = gate.population.iter().all(|case| cases.contains(case));
@@ -77,7 +75,7 @@ fn is_red(desk: &Desk<'_>, records: &Records) -> bool {
             && !gate::is_tested(gate, &basis)
             && gate::decide_gate(gate, &session.files.set, records, &basis, &DropTests::default()).ruling.is_red()
     };
-    cases.iter().any(|id| is_red_case(&id)) || session.gates.iter().any(is_red_gate)
+    session.files.set.cases.iter().any(|case| is_red_case(&case)) || session.gates.iter().any(is_red_gate)
 }
 
 /// Whether the answer of a case is another one than the baseline's.
