@@ -8,6 +8,7 @@ mod judging;
 mod kept;
 mod limits;
 mod repeats;
+pub mod reread;
 mod similarity;
 pub mod stamp;
 pub mod steps;

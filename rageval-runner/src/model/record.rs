@@ -13,7 +13,7 @@ use super::{
     transcript::{Exchange, Transcript},
 };
 
-/// One case evaluated. Final for its run, whatever became of it.
+/// One case evaluated. What was asked and read first is final for its run; further readings are added and change nothing of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Record {
@@ -117,6 +117,16 @@ impl Record {
         let of_repeats = self.repeats.iter().flat_map(|repeats| &repeats.each).map(|repeat| &repeat.transcript);
         let alone = self.repeats.is_none().then_some(&self.transcript);
         of_repeats.chain(alone).flat_map(|transcript| &transcript.exchanges)
+    }
+
+    /// Adds further readings of a metric to those that are there.
+    pub fn add_readings(&mut self, metric: MetricKey, more: Readings) {
+        let Readings { now, baseline, confirmation, second } = more;
+        let readings = self.readings.entry(metric).or_default();
+        readings.now.extend(now);
+        readings.baseline.extend(baseline);
+        readings.confirmation = confirmation.or(readings.confirmation.take());
+        readings.second = second.or(readings.second);
     }
 
     /// The sample, where the system answered.
