@@ -109,10 +109,21 @@ pub(crate) struct ReadCase {
 }
 
 /// What reading a case needs beside the case.
+#[derive(Clone, Copy)]
 pub(crate) struct Setting<'m> {
     pub(crate) policy: &'m Policy,
     pub(crate) metrics: Metrics<'m>,
     pub(crate) group: &'m str,
+    pub(crate) answers: RecordedAnswers,
+}
+
+/// Whether a recorded answer may stand in a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RecordedAnswers {
+    /// Where the system of the policy is `recorded`.
+    OfPolicy,
+    /// Always: the answer is what was labelled.
+    Taken,
 }
 
 impl Setting<'_> {
@@ -273,7 +284,11 @@ impl Setting<'_> {
     fn recorded(&self, reader: &mut Reader<'_>, fields: &Fields<'_, '_>) -> Option<Answer> {
         let (response, contexts) = (fields.entry("response"), fields.entry("retrieved_contexts"));
         let first = response.or(contexts)?;
-        if !matches!(self.policy.system.kind, SystemKind::Recorded(_)) {
+        let is_taken = match self.answers {
+            RecordedAnswers::Taken => true,
+            RecordedAnswers::OfPolicy => matches!(self.policy.system.kind, SystemKind::Recorded(_)),
+        };
+        if !is_taken {
             for entry in [response, contexts].into_iter().flatten() {
                 let problem = reader
                     .problem(&entry.key_span, format!("{} is part of a recorded answer", quoted(&entry.key)))

@@ -2,6 +2,7 @@
 
 mod blocks;
 mod budget;
+mod calibration;
 pub mod calibration_queries;
 mod case;
 mod cases;
@@ -13,6 +14,8 @@ mod http;
 pub mod insta_config;
 mod json;
 mod judge;
+mod label;
+mod labels;
 mod metrics;
 mod node;
 mod prompts;
@@ -34,5 +37,6 @@ mod yaml;
 pub use budget::ReplyModes;
 pub use cases::{cases, one_file};
 pub use diagnostic::{Diagnostic, Diagnostics};
+pub use labels::{Labels, labels};
 pub use slices::check_slices;
 pub use thresholds::{FILE_NAME, Policy, find, policy};
