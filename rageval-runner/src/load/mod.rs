@@ -21,6 +21,7 @@ mod node;
 mod prompts;
 pub mod rankings;
 mod read;
+mod retrieved;
 mod rules;
 pub mod schema;
 mod secret;

@@ -1,12 +1,18 @@
 //! Holds a judge against people: what both say of the same items.
 
+pub mod binary;
+pub mod estimate;
+pub mod people;
 pub mod refusal;
+pub mod report;
 
 use std::collections::BTreeMap;
 
 use crate::model::{Human, Item, Label, MetricKey, Outcome, Place, UnitInterval, case::Fields, run::JudgeStamp};
 
-pub use refusal::{Labelled, Now, Refusal, refusals, spearman};
+pub use estimate::Estimate;
+pub use refusal::{Labelled, Now, Refusal, refusals};
+pub use report::{Asked, Report, report};
 
 /// The fewest labelled items from which a judge can be believed; `calibration.min_labels` may ask for more.
 pub const MIN_LABELS: usize = 50;

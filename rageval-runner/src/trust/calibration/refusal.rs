@@ -92,11 +92,6 @@ pub enum Refusal {
     },
 }
 
-/// Spearman's correlation of what people and the judge say, over the items on which both say something; `None` where there is none.
-pub fn spearman(measured: &Measured) -> Option<f64> {
-    stats::spearman(&measured.pairs())
-}
-
 /// Everything that keeps a judge from being believed; empty where it may gate. Recomputed from the items: no stored verdict is taken.
 pub fn refusals(measured: Option<&Measured>, now: &Now<'_>) -> Vec<Refusal> {
     let mut refusals = Vec::new();
