@@ -1,2 +1,1 @@
 //! What a calibration's decision and its report print.
-
