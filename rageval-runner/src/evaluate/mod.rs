@@ -3,6 +3,7 @@
 //! User code never runs on the runtime's own threads: each call of the system sits on a blocking thread of its own, so that a
 //! system that blocks, spins or panics costs its own case and no other. Whatever happens, a case ends as a [`Record`].
 
+pub mod calibrated;
 pub mod estimate;
 mod judging;
 mod kept;

@@ -62,7 +62,7 @@ impl Wanted {
                     wanted.cases.insert(session.files.set.cases[*index].id.clone());
                 }
                 Role::Gate(index) => wanted.gates.push(*index),
-                Role::Setup | Role::Orphans | Role::Lock => {}
+                Role::Setup | Role::Calibration(_) | Role::Orphans | Role::Lock => {}
             }
         }
         wanted
