@@ -1,6 +1,10 @@
 //! Bias-corrected and accelerated bootstrap limits of a mean.
 
-use super::{Interval, draw::Draws, normal};
+use super::{
+    Interval,
+    draw::Draws,
+    resample::{self, corrected},
+};
 
 /// Resamples for lists of up to [`FULL_UP_TO`] numbers or clusters.
 pub const RESAMPLES: usize = 10_000;
@@ -73,26 +77,13 @@ fn limits<const N: usize>(clusters: &[Cluster], levels: [f64; N], seed: u64) -> 
     let mut clusters = clusters.to_vec();
     clusters.sort_by(|a, b| a.sum.total_cmp(&b.sum).then(a.count.total_cmp(&b.count)));
     let observed = mean_of(&clusters);
-    let acceleration = acceleration(&clusters);
+    let jackknife = jackknife(&clusters);
     if clusters.len() >= EXPANDED_FROM {
         let error = standard_error(&clusters, observed);
+        let acceleration = resample::acceleration(&jackknife);
         return Some(levels.map(|level| observed + error * expanded(acceleration, level)));
     }
-    let resampled = resampled_means(&clusters, seed);
-    // Half of the ties count as below, as in SciPy, so that a mean of few distinct scores is not pushed to one side.
-    let below = resampled.partition_point(|mean| *mean < observed);
-    let up_to = resampled.partition_point(|mean| *mean <= observed);
-    let bias = normal::quantile((below + up_to) as f64 / (2 * resampled.len()) as f64);
-    if !bias.is_finite() {
-        return None;
-    }
-    Some(levels.map(|level| interpolated(&resampled, normal::cdf(corrected(bias, acceleration, level)))))
-}
-
-/// The point of the bootstrap distribution, in standard normal units, at which BCa puts the limit of this level.
-fn corrected(bias: f64, acceleration: f64, level: f64) -> f64 {
-    let shifted = bias + normal::quantile(level);
-    bias + shifted / (1.0 - acceleration * shifted)
+    resample::bca(&resampled_means(&clusters, seed), observed, &jackknife, levels)
 }
 
 /// The same limit in standard errors from the mean, by expansion instead of resampling.
@@ -145,25 +136,11 @@ fn resampled_means(clusters: &[Cluster], seed: u64) -> Vec<f64> {
     means
 }
 
-/// A sixth of the skewness of the jackknife means.
-fn acceleration(clusters: &[Cluster]) -> f64 {
+/// The mean without each cluster in turn.
+fn jackknife(clusters: &[Cluster]) -> Vec<f64> {
     let sum: f64 = clusters.iter().map(|cluster| cluster.sum).sum();
     let count: f64 = clusters.iter().map(|cluster| cluster.count).sum();
-    let without: Vec<f64> = clusters.iter().map(|cluster| (sum - cluster.sum) / (count - cluster.count)).collect();
-    let centre = without.iter().sum::<f64>() / without.len() as f64;
-    let (squares, cubes) = without.iter().fold((0.0, 0.0), |(squares, cubes), mean| {
-        let distance = centre - mean;
-        (squares + distance * distance, cubes + distance * distance * distance)
-    });
-    if squares > 0.0 { cubes / (6.0 * f64::powf(squares, 1.5)) } else { 0.0 }
-}
-
-/// The value below which this share lies, interpolated between neighbours (type 7 of Hyndman and Fan, as in NumPy).
-fn interpolated(sorted: &[f64], share: f64) -> f64 {
-    let position = share.clamp(0.0, 1.0) * (sorted.len() - 1) as f64;
-    let below = position.floor() as usize;
-    let above = (below + 1).min(sorted.len() - 1);
-    sorted[below] + (sorted[above] - sorted[below]) * (position - below as f64)
+    clusters.iter().map(|cluster| (sum - cluster.sum) / (count - cluster.count)).collect()
 }
 
 #[cfg(test)]

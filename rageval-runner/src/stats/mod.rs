@@ -1,19 +1,25 @@
 //! Statistics: plain numbers in, plain numbers out; knows no word of RAG.
 
+pub mod agreement;
 pub mod bootstrap;
+pub mod corrected;
 pub mod draw;
 pub mod multiple;
 pub mod normal;
 pub mod paired;
 pub mod proportion;
 pub mod rank;
+pub mod resample;
 pub mod tail;
 
+pub use agreement::{Confusion, Level, cohen_kappa, krippendorff_alpha};
 pub use bootstrap::{Cluster, mean_interval, mean_upper_limit};
+pub use corrected::{Corrected, Labelled, Share, effective_size, prediction_powered_mean, rogan_gladen};
 pub use multiple::holm;
 pub use paired::{mcnemar, minimum_detectable_mean, sign_flip, standardised_mean, wilcoxon};
 pub use proportion::wilson;
-pub use rank::{average_ranks, spearman};
+pub use rank::{average_ranks, kendall_tau_b, pearson, spearman, weighted_pearson};
+pub use resample::{Limits, Resampled, interval_over_items};
 pub use tail::{decile_size, lowest_decile, lowest_decile_limits, lowest_decile_mean};
 
 /// Two limits, the lower first.
