@@ -5,6 +5,7 @@
 
 pub mod asking;
 pub mod assembly;
+mod claim;
 pub mod estimate;
 mod judging;
 mod kept;

@@ -26,6 +26,7 @@ pub mod safety;
 pub mod scoring;
 pub mod self_critique;
 mod similarity;
+pub mod single_claim;
 pub mod task_completion;
 #[cfg(test)]
 pub(crate) mod trying;

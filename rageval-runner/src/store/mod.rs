@@ -1,6 +1,7 @@
 //! The only writer of files: runs, records, baselines, locks of golden sets, replies of the judge, evaluation steps.
 
 pub mod baseline;
+pub mod labels;
 pub mod ledger;
 pub mod lock;
 pub mod minute;

@@ -1,0 +1,183 @@
+//! Adds labels to a file of labels, one JSON line each, as a person gives them.
+
+use std::{
+    fs::{self, OpenOptions},
+    io::{self, Read as _, Seek as _, SeekFrom, Write as _},
+    path::{Path, PathBuf},
+};
+
+use serde::Serialize;
+
+use super::StoreError;
+use crate::model::{Expectation, Human, Item, Label, RetrievedContext};
+
+/// A file of labels that grows line by line, and whose last lines can be taken back.
+#[derive(Debug)]
+pub struct LabelFile {
+    path: PathBuf,
+    /// Its length before each line that was added here, and after the last one.
+    before: Vec<u64>,
+    length: Option<u64>,
+}
+
+/// Whether an item's texts go into the file too.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Texts<'a> {
+    /// They stand in another row already.
+    Elsewhere,
+    /// They stand nowhere yet; with the version of the golden set that they were drawn from, where it has one.
+    Here(&'a Item, Option<&'a str>),
+}
+
+impl LabelFile {
+    /// The file of this path, which need not be there; nothing is written before the first label.
+    pub fn new(path: PathBuf) -> Self {
+        Self { path, before: Vec::new(), length: None }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Adds a label. It is on the disk when this returns.
+    ///
+    /// # Errors
+    /// The operating system says no.
+    pub fn append(&mut self, label: &Label, texts: Texts<'_>) -> Result<(), StoreError> {
+        let mut line = row(label, texts).map_err(StoreError::io(&self.path))?;
+        line.push(b'\n');
+        let written = (|| {
+            if let Some(folder) = self.path.parent() {
+                fs::create_dir_all(folder)?;
+            }
+            let mut file = OpenOptions::new().create(true).read(true).append(true).open(&self.path)?;
+            let before = file.seek(SeekFrom::End(0))?;
+            if !ends_its_line(&mut file, before)? {
+                line.insert(0, b'\n');
+            }
+            file.write_all(&line)?;
+            file.sync_data()?;
+            Ok((before, before + line.len() as u64))
+        })();
+        let (before, after) = written.map_err(StoreError::io(&self.path))?;
+        self.before.push(before);
+        self.length = Some(after);
+        Ok(())
+    }
+
+    /// Takes the last label back that was added here; `false` where there is none.
+    ///
+    /// # Errors
+    /// The operating system says no, or somebody else wrote to the file since.
+    pub fn take_back(&mut self) -> Result<bool, StoreError> {
+        let Some(before) = self.before.last().copied() else { return Ok(false) };
+        let file = OpenOptions::new().write(true).open(&self.path).map_err(StoreError::io(&self.path))?;
+        let length = file.metadata().map_err(StoreError::io(&self.path))?.len();
+        if Some(length) != self.length {
+            return Err(StoreError::format(&self.path, "something else wrote to it, so the label can't be taken back"));
+        }
+        file.set_len(before).and_then(|()| file.sync_data()).map_err(StoreError::io(&self.path))?;
+        self.before.pop();
+        self.length = Some(before);
+        Ok(true)
+    }
+}
+
+/// Whether a line that is added would stand on a line of its own.
+fn ends_its_line(file: &mut fs::File, length: u64) -> io::Result<bool> {
+    if length == 0 {
+        return Ok(true);
+    }
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last == *b"\n")
+}
+
+#[derive(Serialize)]
+struct Row<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    item: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+    metric: String,
+    annotator: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weight: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    golden_set_version: Option<&'a str>,
+    #[serde(flatten)]
+    texts: Option<ItemTexts<'a>>,
+}
+
+#[derive(Serialize)]
+struct ItemTexts<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    language: Option<&'a str>,
+    query: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    claim: Option<&'a str>,
+    response: &'a str,
+    #[serde(skip_serializing_if = "slice_is_empty")]
+    ground_truth_answer: &'a [String],
+    #[serde(skip_serializing_if = "slice_is_empty")]
+    reference_contexts: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    should_refuse: Option<bool>,
+    retrieved_contexts: Vec<Context<'a>>,
+}
+
+#[derive(Serialize)]
+struct Context<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+    text: &'a str,
+}
+
+impl<'a> From<&'a RetrievedContext> for Context<'a> {
+    fn from(context: &'a RetrievedContext) -> Self {
+        Self { id: context.id.as_ref().map(|id| id.as_str()), text: &context.text }
+    }
+}
+
+fn slice_is_empty(texts: &&[String]) -> bool {
+    texts.is_empty()
+}
+
+fn row(label: &Label, texts: Texts<'_>) -> io::Result<Vec<u8>> {
+    let (verdict, score) = match label.human {
+        Human::Verdict(verdict) => (Some(verdict.as_str()), None),
+        Human::Score(score) => (None, Some(score.get())),
+    };
+    let (item, id, golden_set_version, texts) = match texts {
+        Texts::Elsewhere => (Some(label.item.as_str()), None, None, None),
+        Texts::Here(item, version) => (None, Some(label.item.as_str()), version, Some(texts_of(item))),
+    };
+    // A weight of 1 is what a label without one has.
+    let weight = Some(label.weight).filter(|weight| *weight != 1.0);
+    let note = label.note.as_deref();
+    let metric = label.metric.to_string();
+    let annotator = &label.annotator;
+    let row = Row { item, id, metric, annotator, verdict, score, weight, note, golden_set_version, texts };
+    Ok(serde_json::to_vec(&row)?)
+}
+
+fn texts_of(item: &Item) -> ItemTexts<'_> {
+    ItemTexts {
+        language: item.case.language_tag.as_deref(),
+        query: &item.case.query,
+        claim: item.claim.as_deref(),
+        response: &item.sample.answer.response,
+        ground_truth_answer: &item.case.references,
+        reference_contexts: &item.case.reference_contexts,
+        should_refuse: (item.case.expectation == Expectation::Refuse).then_some(true),
+        retrieved_contexts: item.sample.answer.retrieved_contexts.iter().map(Context::from).collect(),
+    }
+}
