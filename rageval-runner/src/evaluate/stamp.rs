@@ -5,6 +5,7 @@ use crate::{
     gate::rule::Rules,
     judge::{Judge, offline::Offline, spec::JudgeProvider},
     load::Policy,
+    metric::Metric,
     model::{AskedOf, MetricKey, case::Fields, run::JudgeStamp},
 };
 
@@ -32,6 +33,28 @@ pub fn of_scores(policy: &Policy, judge: &dyn Judge, embedder: Option<&dyn Embed
         Some(embedder) => embed::folded(stamp, &embedder.stamp()),
         None => stamp,
     }
+}
+
+/// What the scores of one metric depend on beside the system: whoever judges it, its definition, its parameters in the policy, and the
+/// embedder where it compares vectors. A calibration is bound to it; what belongs to other metrics alone does not change it.
+pub fn of_metric(
+    policy: &Policy,
+    judge: &dyn Judge,
+    embedder: Option<&dyn Embedder>,
+    metric: &dyn Metric,
+    key: &MetricKey,
+) -> JudgeStamp {
+    let stamp = if by_offline_rules(policy).any(|offline| offline == key) { Offline.stamp() } else { judge.stamp() };
+    let params = policy.rules.metrics.get(key).map(|rule| rule.params.clone()).unwrap_or_default();
+    let mut fields = Fields::default();
+    fields.add("judge", &stamp.fingerprint);
+    fields.add("metric", metric.name());
+    fields.add("version", &metric.version().to_string());
+    fields.add("parameters", &params.digest());
+    if let Some(embedder) = embedder.filter(|_| metric.needs_embedder(&params)) {
+        fields.add("embedder", &embedder.stamp().fingerprint);
+    }
+    JudgeStamp { fingerprint: fields.finish(), ..stamp }
 }
 
 /// What this policy has and a run of an otherwise equal judge had not, found by its fingerprint; `None` where that does not tell.

@@ -13,7 +13,7 @@ use super::{
     yaml,
 };
 
-/// Every question in `calibration/` below the cases: whatever stands under `query`, or another name that a case's question has, in any file
+/// Every question in the folder of the labels: whatever stands under `query`, or another name that a case's question has, in any file
 /// of labels. Nothing else of the files is looked at. Empty where there is no such folder.
 ///
 /// # Errors
@@ -21,11 +21,11 @@ use super::{
 pub fn calibration_queries(policy: &Policy) -> Result<BTreeSet<String>, Diagnostics> {
     let mut queries = BTreeSet::new();
     let mut problems = Diagnostics::default();
-    let folder = policy.cases.join("calibration");
+    let folder = &policy.labels;
     if !folder.is_dir() {
         return Ok(queries);
     }
-    let paths = files::sorted(&folder).unwrap_or_else(|error| {
+    let paths = files::sorted(folder).unwrap_or_else(|error| {
         problems.push(Diagnostic::of_file("calibration", format!("the folder cannot be read: {error}")));
         Vec::new()
     });

@@ -4,10 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::{
     metric::{self, Kind as MetricKind, Metric},
-    model::{
-        Answer, CaseBar, CaseId, DocId, Expectation, GoldenCase, Judgement, KnownFailure, Language, MetricKey,
-        RetrievedContext,
-    },
+    model::{Answer, CaseBar, CaseId, DocId, Expectation, GoldenCase, Judgement, KnownFailure, Language, MetricKey},
     system::spec::SystemKind,
     text,
 };
@@ -18,6 +15,7 @@ use super::{
     metrics::{self, Metrics},
     node::{Entry, Kind, Node},
     read::{Empty, Fields, Reader},
+    retrieved::{self, retrieved},
     rules::judge_missing,
     shape::{Key, Shape},
     source::Span,
@@ -71,7 +69,7 @@ pub(crate) const KEYS: &[Key] = &[
         .or(&["answer", "actual_output"]),
     Key::optional(
         "retrieved_contexts",
-        Shape::List(&Shape::OrMap(&Shape::AnyText, CONTEXT)),
+        Shape::List(&Shape::OrMap(&Shape::AnyText, retrieved::KEYS)),
         "What the recorded answer was made from, in rank order.",
     )
     .or(&["contexts", "retrieval_context"]),
@@ -90,12 +88,6 @@ const KNOWN_FAILURE: &[Key] = &[
     Key::required("reason", Shape::Text, "Why it is known."),
 ];
 
-const CONTEXT: &[Key] = &[
-    Key::optional("id", Shape::Text, "The document it comes from."),
-    Key::required("text", Shape::AnyText, "The text."),
-    Key::optional("score", Shape::Number, "The retriever's score."),
-];
-
 /// Keys of a case's own bar beside the metric's parameters.
 pub(crate) const BAR: &[Key] = &[
     Key::optional("min", Shape::Unit, "The lowest score that passes."),
@@ -109,10 +101,21 @@ pub(crate) struct ReadCase {
 }
 
 /// What reading a case needs beside the case.
+#[derive(Clone, Copy)]
 pub(crate) struct Setting<'m> {
     pub(crate) policy: &'m Policy,
     pub(crate) metrics: Metrics<'m>,
     pub(crate) group: &'m str,
+    pub(crate) answers: RecordedAnswers,
+}
+
+/// Whether a recorded answer may stand in a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RecordedAnswers {
+    /// Where the system of the policy is `recorded`.
+    OfPolicy,
+    /// Always: the answer is what was labelled.
+    Taken,
 }
 
 impl Setting<'_> {
@@ -273,7 +276,11 @@ impl Setting<'_> {
     fn recorded(&self, reader: &mut Reader<'_>, fields: &Fields<'_, '_>) -> Option<Answer> {
         let (response, contexts) = (fields.entry("response"), fields.entry("retrieved_contexts"));
         let first = response.or(contexts)?;
-        if !matches!(self.policy.system.kind, SystemKind::Recorded(_)) {
+        let is_taken = match self.answers {
+            RecordedAnswers::Taken => true,
+            RecordedAnswers::OfPolicy => matches!(self.policy.system.kind, SystemKind::Recorded(_)),
+        };
+        if !is_taken {
             for entry in [response, contexts].into_iter().flatten() {
                 let problem = reader
                     .problem(&entry.key_span, format!("{} is part of a recorded answer", quoted(&entry.key)))
@@ -429,22 +436,4 @@ fn metadata(reader: &mut Reader<'_>, fields: &Fields<'_, '_>) -> BTreeMap<String
         }
     }
     metadata
-}
-
-/// What was retrieved, in rank order. Blank texts stay: they keep their rank, and count as no evidence.
-fn retrieved(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Vec<RetrievedContext> {
-    let what = quoted(&entry.key);
-    let items = reader.list(&entry.value, &what).unwrap_or_default();
-    items.iter().filter_map(|item| retrieved_context(reader, item, &what)).collect()
-}
-
-fn retrieved_context(reader: &mut Reader<'_>, item: &Node<'_>, what: &str) -> Option<RetrievedContext> {
-    let Kind::Map(entries) = &item.kind else {
-        return reader.any_word(item, format_args!("a text of {what}")).map(RetrievedContext::without_id);
-    };
-    let fields = reader.fields(&item.span, entries, CONTEXT, Empty::Absent);
-    let id = fields.get("id").and_then(|node| reader.text(node, "\"id\"")).map(DocId);
-    let score = fields.get("score").and_then(|node| reader.number(node, "\"score\""));
-    let text = fields.get("text").and_then(|node| reader.any_word(node, "\"text\""))?;
-    Some(RetrievedContext { id, text, score })
 }

@@ -10,7 +10,7 @@ use crate::{
 };
 
 use super::{
-    case::{ReadCase, Setting},
+    case::{self, ReadCase, RecordedAnswers, Setting},
     diagnostic::{Diagnostic, Diagnostics, quoted},
     files::{self, CaseFile, Format},
     json,
@@ -63,7 +63,7 @@ fn read_files(
 ) -> Result<GoldenSet, Diagnostics> {
     let mut set = Set { problems, ..Set::default() };
     for file in files {
-        let setting = Setting { policy, metrics, group: &file.group };
+        let setting = Setting { policy, metrics, group: &file.group, answers: RecordedAnswers::OfPolicy };
         match Source::read(&file.name, &file.path) {
             Ok(source) => set.read(&source, file.format, &setting),
             Err(problems) => set.problems.append(problems),
@@ -79,7 +79,7 @@ fn read_files(
 }
 
 /// A text that every file which states it must agree on, and where it stands.
-type Stated = Option<(String, Arc<Source>, Span)>;
+pub(super) type Stated = Option<(String, Arc<Source>, Span)>;
 
 /// The set as read so far.
 #[derive(Default)]
@@ -112,7 +112,7 @@ impl Set {
             }
             Format::JsonLines => self.json_lines(source, setting),
             Format::Csv => {
-                for node in table::read(source, &mut self.problems).unwrap_or_default() {
+                for node in table::read(source, case::KEYS, &mut self.problems).unwrap_or_default() {
                     self.case(source, &node, setting);
                 }
             }
@@ -216,7 +216,7 @@ fn is_case(entries: &[Entry<'_>]) -> bool {
 }
 
 /// Keeps the first text stated, and reports another that differs.
-fn agree(known: &mut Stated, stated: Stated, key: &str, problems: &mut Diagnostics) {
+pub(super) fn agree(known: &mut Stated, stated: Stated, key: &str, problems: &mut Diagnostics) {
     match (known.as_ref(), stated) {
         (_, None) => {}
         (None, stated) => *known = stated,
@@ -231,7 +231,7 @@ fn agree(known: &mut Stated, stated: Stated, key: &str, problems: &mut Diagnosti
 }
 
 /// The bytes of a piece of text without the blanks of JSON around it.
-fn trimmed(text: &str, start: usize) -> Span {
+pub(super) fn trimmed(text: &str, start: usize) -> Span {
     const BLANK: [char; 4] = [' ', '\t', '\r', '\n'];
     let from = text.len() - text.trim_start_matches(BLANK).len();
     let to = text.trim_end_matches(BLANK).len().max(from);
@@ -239,7 +239,7 @@ fn trimmed(text: &str, start: usize) -> Span {
 }
 
 /// Where the first value starts in a file whose values are sound but not one on each line.
-fn first_of_many_lines(source: &Source) -> Option<Span> {
+pub(super) fn first_of_many_lines(source: &Source) -> Option<Span> {
     let (start, line) = source.json_lines().find(|(start, line)| !trimmed(line, *start).is_empty())?;
     let first = trimmed(line, start);
     let is_cut = serde_json::from_str::<IgnoredAny>(&source.text[first.clone()]).is_err_and(|error| error.is_eof());

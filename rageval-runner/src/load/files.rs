@@ -17,7 +17,7 @@ use super::{
 const MAX_FOLDERS: usize = 32;
 
 /// Endings of files that hold cases elsewhere and are not read here: leaving them out silently would lose cases.
-const NOT_READ: [&str; 9] = ["ndjson", "jsonlines", "json5", "tsv", "toml", "xls", "xlsx", "ods", "parquet"];
+pub(super) const NOT_READ: [&str; 9] = ["ndjson", "jsonlines", "json5", "tsv", "toml", "xls", "xlsx", "ods", "parquet"];
 
 /// One file of golden cases.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    fn of(path: &Path) -> Option<Self> {
+    pub(super) fn of(path: &Path) -> Option<Self> {
         match extension(path).as_str() {
             "yaml" | "yml" => Some(Self::Yaml),
             "json" => Some(Self::Json),
@@ -54,7 +54,7 @@ impl Format {
 }
 
 /// The ending in lower case: some systems write `CASES.CSV`.
-fn extension(path: &Path) -> String {
+pub(super) fn extension(path: &Path) -> String {
     path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase()).unwrap_or_default()
 }
 
@@ -159,7 +159,7 @@ pub(super) fn sorted(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// The path relative to the policy's folder, with `/` between the parts on every system.
-fn relative_name(policy: &Policy, path: &Path) -> String {
+pub(super) fn relative_name(policy: &Policy, path: &Path) -> String {
     let path = path.strip_prefix(&policy.root).unwrap_or(path);
     path.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/")
 }

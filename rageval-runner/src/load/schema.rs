@@ -7,6 +7,8 @@ use crate::metric::{self, Cutoff, Metric, ParamKind};
 use super::{
     case,
     cases::FILE_KEYS,
+    label,
+    labels::FILE_KEYS as LABEL_FILE_KEYS,
     rules,
     shape::{Key, Need, Shape, Variant},
     thresholds,
@@ -28,6 +30,20 @@ pub fn cases() -> Value {
         "title": "golden cases of rageval",
         "anyOf": [{"type": "array", "items": case_ref}, file],
         "$defs": {"case": map_of_keys(case::KEYS, Nulls::Allowed, &[])},
+    })
+}
+
+/// The schema of a YAML or JSON file of labels.
+pub fn labels() -> Value {
+    let label_ref = json!({"$ref": "#/$defs/label"});
+    let mut file = map_of_keys(LABEL_FILE_KEYS, Nulls::Refused, &[]);
+    file["properties"]["labels"] =
+        json!({"description": LABEL_FILE_KEYS[1].about, "type": "array", "items": label_ref.clone()});
+    json!({
+        "$schema": DRAFT,
+        "title": "labels of rageval",
+        "anyOf": [{"type": "array", "items": label_ref}, file],
+        "$defs": {"label": map_of_keys(label::KEYS, Nulls::Allowed, &[])},
     })
 }
 

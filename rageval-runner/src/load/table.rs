@@ -3,7 +3,6 @@
 use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
 use super::{
-    case,
     diagnostic::{Diagnostic, Diagnostics, counted, quoted},
     json,
     node::{Entry, Kind, Node, push_entry},
@@ -26,7 +25,11 @@ enum Column {
 }
 
 /// Every row as a map from the names of the header; what was wrong is in `problems`. `None` when the header makes no row readable.
-pub(crate) fn read<'s>(source: &'s Arc<Source>, problems: &mut Diagnostics) -> Option<Vec<Node<'s>>> {
+pub(crate) fn read<'s>(
+    source: &'s Arc<Source>,
+    keys: &'static [Key],
+    problems: &mut Diagnostics,
+) -> Option<Vec<Node<'s>>> {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(source.text.as_bytes());
     let mut rows = Vec::new();
     let mut header: Option<Vec<Column>> = None;
@@ -50,7 +53,7 @@ pub(crate) fn read<'s>(source: &'s Arc<Source>, problems: &mut Diagnostics) -> O
             break;
         }
         match &header {
-            None => header = Some(columns(source, &record, &spans, problems)?),
+            None => header = Some(columns(source, keys, &record, &spans, problems)?),
             Some(header) => rows.extend(row(source, header, &record, &spans, problems)),
         }
     }
@@ -60,6 +63,7 @@ pub(crate) fn read<'s>(source: &'s Arc<Source>, problems: &mut Diagnostics) -> O
 /// The columns of a header. Everything wrong with it is said here, once, and not again in each row. `None` when no row can be a case.
 fn columns(
     source: &Arc<Source>,
+    keys: &'static [Key],
     record: &csv::StringRecord,
     spans: &[Span],
     problems: &mut Diagnostics,
@@ -80,10 +84,10 @@ fn columns(
             columns.push(Column::Metadata(name.to_owned()));
             continue;
         }
-        let Some(key) = case::KEYS.iter().find(|key| key.names().any(|known| known == name)) else {
+        let Some(key) = keys.iter().find(|key| key.names().any(|known| known == name)) else {
             let value = Node { kind: Kind::Null, span: span.clone() };
             let entry = Entry { key: Cow::Borrowed(name), key_span: span.clone(), value };
-            reader.unknown_key(&entry, case::KEYS.iter().flat_map(Key::names));
+            reader.unknown_key(&entry, keys.iter().flat_map(Key::names));
             columns.push(Column::Unknown);
             continue;
         };
@@ -102,7 +106,7 @@ fn columns(
         columns.push(Column::Key(key, name.to_owned()));
     }
     let mut complete = Some(());
-    for key in case::KEYS.iter().filter(|key| key.need == Need::Required) {
+    for key in keys.iter().filter(|key| key.need == Need::Required) {
         if stated.iter().all(|(known, ..)| *known != key.name) {
             reader.report(&(whole.start..whole.start), format!("the column {} is missing", quoted(key.name)));
             complete = None;
@@ -218,6 +222,10 @@ fn shaped<'s>(
             );
             None
         }
+        // What is no number stays a text, which is reported where a number is wanted.
+        Shape::Unit | Shape::Number if trimmed.parse::<f64>().is_ok() => {
+            Some(Kind::Number(Cow::Owned(trimmed.to_owned())))
+        }
         Shape::Text
         | Shape::AnyText
         | Shape::Word
@@ -314,6 +322,7 @@ fn cells(source: &Source, start: usize, count: usize) -> (Vec<Span>, End) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::load::case;
 
     #[test]
     fn cells_know_their_place() {
@@ -332,7 +341,7 @@ mod tests {
     fn a_fault_of_the_header_is_said_once() {
         let source = Source::new("f.csv", "id,id,query,querry\na,b,c,d\na,b,c,d\n");
         let mut problems = Diagnostics::default();
-        read(&source, &mut problems);
+        read(&source, case::KEYS, &mut problems);
         assert_eq!(
             problems.iter().map(Diagnostic::message).collect::<Vec<_>>(),
             ["the column \"id\" stands twice", "unknown key \"querry\""]

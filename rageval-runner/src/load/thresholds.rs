@@ -13,11 +13,11 @@ use crate::{
     metric::Metric,
     model::{Budget, Place, case},
     system::spec::SystemSpec,
-    trust::{Declared, Party},
+    trust::{Declared, Party, calibration::Bars},
 };
 
 use super::{
-    budget, connect,
+    budget, calibration, connect,
     diagnostic::Diagnostics,
     embedder::{self, EmbedderStated},
     judge,
@@ -70,6 +70,11 @@ pub(crate) const KEYS: &[Key] = &[
     Key::optional("slices", Shape::Map(slices::KEYS), "Parts of the set that are gated on their own."),
     Key::optional("regression", Shape::Map(REGRESSION), "Comparison with an accepted run."),
     Key::optional("snapshots", Shape::Map(SNAPSHOTS), "Comparison of verdicts with their snapshots."),
+    Key::optional(
+        "calibration",
+        Shape::Map(calibration::KEYS),
+        "How well the judge must agree with people, and where their labels are.",
+    ),
     Key::optional("waive", Shape::Map(waive::KEYS), "Written exceptions from what a judge must be, each until a day."),
     Key::optional("max_unmeasured", Shape::Count(0), "Unmeasured cases that a run may have; 0 where it is left out."),
 ];
@@ -116,6 +121,10 @@ pub struct Policy {
     pub rules: Rules,
     /// What the judge's trust depends on: families, and what is waived.
     pub trust: Declared,
+    /// The folder of the labels that the judge is held against.
+    pub labels: PathBuf,
+    /// How well the judge must agree with them.
+    pub calibration: Bars,
     /// Digest of the file's text, whatever its line ends: 32 hex digits.
     pub digest: String,
     /// Whether the file names a judge; `judge` is `offline` where it does not, and no judged metric may be listed then.
@@ -233,6 +242,7 @@ fn read(reader: &mut Reader<'_>, node: &Node<'_>, file: &Path, metrics: Metrics<
         system: party("system", &connect::GENERATOR),
         waivers: fields.get("waive").map(|node| waive::waivers(reader, node)).unwrap_or_default(),
     };
+    let (labels, calibration) = calibration::read(reader, fields.entry("calibration"), &cases, &cases_span, &root);
     let budget = fields.entry("budget").and_then(|entry| budget::read(reader, entry));
     budget::check(reader, &fields, judge.as_ref(), embedder.as_ref());
     let mut slice_spans = Vec::new();
@@ -272,6 +282,8 @@ fn read(reader: &mut Reader<'_>, node: &Node<'_>, file: &Path, metrics: Metrics<
         budget,
         rules,
         trust,
+        labels,
+        calibration,
         digest: digest.finish(),
         judge_stated,
         source: Arc::clone(reader.source),

@@ -1,5 +1,6 @@
 //! What makes a number worth believing: a judge that can be believed, and cases that stay what they were.
 
+pub mod calibration;
 pub mod changelog;
 pub mod check;
 pub mod family;
