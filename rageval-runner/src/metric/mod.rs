@@ -17,6 +17,7 @@ pub mod lexical;
 pub mod material;
 pub mod noise_sensitivity;
 pub mod numbered;
+mod one_by_one;
 pub mod pairwise;
 pub mod quantity;
 pub mod refusal_correctness;
