@@ -57,6 +57,7 @@ pub fn reply(request: &JudgeRequest) -> Reply {
         "faithfulness.verdicts" => faithfulness(request),
         "faithfulness.labels" => labels(request),
         "faithfulness.sentence" => sentence(request),
+        "faithfulness.confirm" => confirm(request),
         "answer_relevancy.verdicts" => answer_relevancy(request),
         "context_precision.verdicts" => context_precision(request),
         "context_relevancy.verdicts" => context_relevancy(request),
@@ -178,6 +179,17 @@ fn sentence(request: &JudgeRequest) -> Option<Value> {
     let label = labelled(request, &alone)?.into_iter().next()?;
     let verdict = label.get("verdict").cloned().unwrap_or_else(|| json!("no_claim"));
     Some(json!({"verdict": verdict, "reason": label.get("reason")}))
+}
+
+/// Given claims, each as a sentence without the others; one that states nothing is supported by nothing.
+fn confirm(request: &JudgeRequest) -> Option<Value> {
+    let mut claims = Vec::new();
+    for (at, claim) in request.numbered_of("claims")?.iter().enumerate() {
+        let label = labelled(request, std::slice::from_ref(claim))?.into_iter().next()?;
+        let verdict = label.get("verdict").cloned().unwrap_or_else(|| json!(Verdict::Unsupported.as_str()));
+        claims.push(json!({"n": at + 1, "verdict": verdict, "reason": label.get("reason")}));
+    }
+    Some(json!({"claims": claims}))
 }
 
 fn labelled(request: &JudgeRequest, sentences: &[String]) -> Option<Vec<Value>> {
