@@ -227,9 +227,8 @@ fn hold_against_people(command: &Measure, context: &Context) -> Result<Ending, F
 /// What the stored calibration says, as the gate looks at it.
 fn stored(files: &Files, metrics: &[MetricKey], context: &Context) -> Result<Vec<Found>, Failure> {
     let asking = measure::open(&files.policy, context)?;
-    let keys = metrics.iter().cloned().collect();
     let stamp = |key: &MetricKey| measure::stamp_of(&asking, &files.policy, key);
-    let looked = calibrated::looked(&files.policy, &files.set, METRICS, &keys, stamp);
+    let looked = calibrated::looked(&files.policy, &files.set, METRICS, metrics, stamp);
     Ok(looked.into_iter().map(|(key, looked)| Found::of(files, &key, looked, None)).collect())
 }
 

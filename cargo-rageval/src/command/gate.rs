@@ -9,11 +9,14 @@ use std::{
 
 use clap::Args;
 use rageval_runner::{
+    embed,
+    evaluate::{calibrated, stamp},
     gate::{self, Basis, MetricFacts},
+    judge,
     load::{self, Policy},
     metric::METRICS,
     model::{
-        GoldenSet, Records,
+        GoldenSet, MetricKey, Records,
         run::{Baseline, Decision, Manifest, Ruling, Run},
     },
     report::console::{
@@ -25,7 +28,7 @@ use rageval_runner::{
         lock::{self, LockFiles},
         runs,
     },
-    trust::{self, Trust},
+    trust::{self, Trust, Waivable},
 };
 
 use crate::{
@@ -95,7 +98,8 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
     } else {
         notices.push(trust::lock::unlocked(&locked.name(&policy.root)));
     }
-    let trust = trusted(&merged.manifest, &policy);
+    let mut trust = trusted(&merged.manifest, &policy);
+    decisions.extend(calibrations(&merged.manifest, &policy, &set, &facts, &mut trust)?);
     notices.splice(0..0, trust.notices.iter().cloned());
     decisions.extend(Some(console::trust::decision(&trust)).filter(|decision| decision.ruling.is_red()));
     let population = baseline.as_ref().map(|baseline| gate::compare_population(&set, baseline));
@@ -124,6 +128,47 @@ fn trusted(manifest: &Manifest, policy: &Policy) -> Trust {
     // What writes the answers may be declared later; what was declared for the run stays.
     let generator = manifest.system.generator.as_ref().or(policy.system.generator.as_ref()).map(String::as_str);
     trust::check(&manifest.judge, generator, embedder, &policy.trust, Context::today())
+}
+
+/// Whether the judge of each metric is believed, by labels, calibration and waiver as they are here and today. A calibration is one of the judge
+/// that the policy names, so that a run of another one has none.
+fn calibrations(
+    manifest: &Manifest,
+    policy: &Policy,
+    set: &GoldenSet,
+    facts: &BTreeMap<String, MetricFacts>,
+    trust: &mut Trust,
+) -> Result<Vec<Decision>, Failure> {
+    let keys = gate::trusted_metrics(&policy.rules, set, facts);
+    let (waiver, today) = (policy.trust.waiver(Waivable::Calibration), Context::today());
+    if keys.is_empty() {
+        trust.notices.extend(waiver.map(|waiver| waiver.waives_nothing(today)));
+        return Ok(Vec::new());
+    }
+    // What a judge is depends on no key.
+    let judge = judge::open(&policy.judge, &|_| None).map_err(Failure::Input)?;
+    let embedder = policy.embedder.as_ref().map(|spec| embed::open(spec, &|_| None)).transpose();
+    let embedder = embedder.map_err(|error| Failure::Input(error.to_string()))?;
+    let is_of_the_policy = stamp::of_scores(policy, judge.as_ref(), embedder.as_deref()) == manifest.judge;
+    let judged = |key: &MetricKey| {
+        if is_of_the_policy {
+            stamp::of_metric(policy, judge.as_ref(), embedder.as_deref(), METRICS, key)
+        } else {
+            manifest.judge.clone()
+        }
+    };
+    let looked = calibrated::looked(policy, set, METRICS, &keys, judged);
+    match waiver {
+        Some(waiver) if looked.values().all(|looked| looked.refusals.is_empty()) => {
+            trust.notices.push(waiver.waives_nothing(today));
+        }
+        Some(waiver) if waiver.holds_on(today) => trust.waived.push(waiver.to_string()),
+        Some(_) | None => {}
+    }
+    let decided = looked
+        .iter()
+        .map(|(key, looked)| console::calibration::decision(key, looked, &policy.calibration, waiver, today));
+    Ok(decided.collect())
 }
 
 /// 1 where anything failed, 3 where anything is undecided and nothing failed.

@@ -5,6 +5,7 @@
 
 pub mod asking;
 pub mod assembly;
+pub mod calibrated;
 mod claim;
 pub mod estimate;
 mod judging;

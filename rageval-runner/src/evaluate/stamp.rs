@@ -41,18 +41,21 @@ pub fn of_metric(
     policy: &Policy,
     judge: &dyn Judge,
     embedder: Option<&dyn Embedder>,
-    metric: &dyn Metric,
+    metrics: &[&dyn Metric],
     key: &MetricKey,
 ) -> JudgeStamp {
     let stamp = if by_offline_rules(policy).any(|offline| offline == key) { Offline.stamp() } else { judge.stamp() };
     let params = policy.rules.metrics.get(key).map(|rule| rule.params.clone()).unwrap_or_default();
     let mut fields = Fields::default();
     fields.add("judge", &stamp.fingerprint);
-    fields.add("metric", metric.name());
-    fields.add("version", &metric.version().to_string());
+    fields.add("metric", &key.to_string());
     fields.add("parameters", &params.digest());
-    if let Some(embedder) = embedder.filter(|_| metric.needs_embedder(&params)) {
-        fields.add("embedder", &embedder.stamp().fingerprint);
+    // Loading knows no other metrics than these.
+    if let Some(metric) = metrics.iter().find(|metric| metric.name() == key.name()) {
+        fields.add("version", &metric.version().to_string());
+        if let Some(embedder) = embedder.filter(|_| metric.needs_embedder(&params)) {
+            fields.add("embedder", &embedder.stamp().fingerprint);
+        }
     }
     JudgeStamp { fingerprint: fields.finish(), ..stamp }
 }

@@ -16,5 +16,5 @@ pub mod tally;
 pub use basis::{Basis, MetricFacts, holds_drop, holds_min};
 pub use case::{SnapshotFailure, case_findings, decide_case};
 pub use decide::decide_gate;
-pub use plan::{Gate, GateRule, gates, is_tested, needed_cases};
+pub use plan::{Gate, GateRule, gates, is_tested, needed_cases, trusted_metrics};
 pub use regression::{DropTests, Population, compare_population, drop_tests};

@@ -1,13 +1,16 @@
 //! The gates that a policy makes of a set.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    basis::Basis,
+    basis::{Basis, MetricFacts},
     rule::{Bottom10Rule, DecisionRule, Level, MeanRule, MetricRule, Rules, SetRules, SliceName, TailStatistic},
     slice,
 };
-use crate::model::{CaseId, GoldenSet, MetricKey, UnitInterval};
+use crate::{
+    metric::Kind,
+    model::{CaseId, GoldenSet, MetricKey, UnitInterval},
+};
 
 /// One rule over many cases, with the cases it is about.
 #[derive(Debug, Clone, PartialEq)]
@@ -121,6 +124,22 @@ pub fn gates(rules: &Rules, set: &GoldenSet) -> Vec<Gate> {
     gates
 }
 
+/// The judged metrics with a rule that can fail, of the policy or of a case, in the order of their names and from the files
+/// alone: each has a judge that must be believed.
+pub fn trusted_metrics(rules: &Rules, set: &GoldenSet, metrics: &BTreeMap<String, MetricFacts>) -> Vec<MetricKey> {
+    let is_judged = |key: &&MetricKey| metrics.get(key.name()).is_some_and(|facts| facts.kind == Kind::Judged);
+    let of_policy = rules.metrics.iter().filter(|(_, rule)| rule.can_fail()).map(|(key, _)| key);
+    // A case's own bar has the level that the policy gives the metric.
+    let fails = |key: &MetricKey| rules.metrics.get(key).is_none_or(|rule| rule.level == Level::Fail);
+    let of_cases = set
+        .cases
+        .iter()
+        .flat_map(|case| &case.bars)
+        .filter_map(|(key, bar)| ((bar.min.is_some() || bar.max_drop.is_some()) && fails(key)).then_some(key));
+    let keys: BTreeSet<&MetricKey> = of_policy.chain(of_cases).filter(is_judged).collect();
+    keys.into_iter().cloned().collect()
+}
+
 /// The cases whose records decide a gate: its population, and for a mean that is compared confidently those of all such gates, whose p-values are corrected together.
 ///
 /// So a gate that runs alone, in a process of its own, decides what it decides among all.
@@ -191,7 +210,7 @@ mod tests {
             fixture::{World, golden, id, slice, unit},
             rule::{PassRateRule, SliceField},
         },
-        model::Place,
+        model::{CaseBar, Place},
     };
 
     fn all_rules(min: f64) -> SetRules {
@@ -216,6 +235,27 @@ mod tests {
         let with = ["gate::recall@5::mean_drop", "gate::recall@5::bottom10_drop", "gate::set::unmeasured"];
         assert_eq!(world.gate_names(), [&without[..], &with[..]].concat());
         assert_eq!(World::of(&[]).gate_names(), ["gate::set::unmeasured"]);
+    }
+
+    #[test]
+    fn judged_metrics_with_a_rule_that_can_fail_must_be_trusted() {
+        let trusted = |world: &World| -> Vec<String> {
+            let keys = trusted_metrics(&world.rules, &world.set, world.basis().metrics);
+            keys.iter().map(ToString::to_string).collect()
+        };
+        let judged = || World::with("faithfulness", [1.0].map(crate::gate::fixture::scored));
+        assert_eq!(trusted(&judged()), Vec::<String>::new(), "measured and reported only");
+        assert_eq!(trusted(&judged().rule(|rule| rule.min = Some(unit(0.5)))), ["faithfulness"]);
+        assert_eq!(trusted(&judged().rule(|rule| rule.set = all_rules(0.5))), ["faithfulness"]);
+        assert_eq!(trusted(&World::of(&[1.0]).rule(|rule| rule.min = Some(unit(0.5)))), Vec::<String>::new());
+        let warns = |rule: &mut MetricRule| (rule.min, rule.level) = (Some(unit(0.5)), Level::Warn);
+        assert_eq!(trusted(&judged().rule(warns)), Vec::<String>::new());
+        let own = |world: &mut World| {
+            let bar = CaseBar { min: Some(unit(0.5)), ..CaseBar::default() };
+            world.set.cases[0].bars.insert(crate::gate::fixture::key("faithfulness"), bar);
+        };
+        assert_eq!(trusted(&judged().change(own)), ["faithfulness"]);
+        assert_eq!(trusted(&judged().rule(warns).change(own)), Vec::<String>::new());
     }
 
     #[test]

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     embed::Embedder,
-    evaluate::Evaluation,
+    evaluate::{Evaluation, calibrated, stamp},
     gate::{DropTests, Gate, MetricFacts},
     judge::Judge,
     load::Policy,
@@ -27,7 +27,7 @@ use crate::{
     },
     store::{StoreError, ledger::Ledger, runs, runs::RunFolder},
     system::RagSystem,
-    trust::{self, Trust},
+    trust::{self, Trust, calibration::Looked},
 };
 
 /// Seed of every random draw of a run.
@@ -38,6 +38,8 @@ pub(super) struct Session {
     pub(super) files: Files,
     pub(super) metrics: Vec<&'static dyn Metric>,
     pub(super) gates: Vec<Gate>,
+    /// Judged metrics with a rule that can fail: each has a judge that must be believed.
+    pub(super) trusted: Vec<MetricKey>,
     pub(super) baseline: Option<Baseline>,
     pub(super) snapshots: Snapshots,
     pub(super) judge: Arc<dyn Judge>,
@@ -60,6 +62,8 @@ pub(super) struct Session {
     pub(super) drop_tests: OnceLock<DropTests>,
     /// Whether the judge can be believed; looked at once.
     pub(super) trust: OnceLock<Trust>,
+    /// How the judge of each trusted metric was held against people; looked at once.
+    pub(super) calibrations: OnceLock<BTreeMap<MetricKey, Looked>>,
     pub(super) function: Option<Arc<dyn RagSystem>>,
     pub(super) records: Shared,
     /// Built on the first record that is in no store.
@@ -294,6 +298,18 @@ impl Session {
         let check =
             || trust::check(&self.judge_stamp, system.generator.as_deref(), embedder, trust, super::setup::today());
         self.trust.get_or_init(check)
+    }
+
+    /// How the judge of each trusted metric was held against people, by the files as they are when this process looks first.
+    pub(super) fn calibrations(&self) -> &BTreeMap<MetricKey, Looked> {
+        let Files { policy, set, .. } = &self.files;
+        self.calibrations.get_or_init(|| {
+            let metrics: Vec<&dyn Metric> = self.metrics.iter().map(|metric| *metric as &dyn Metric).collect();
+            let judge = |key: &MetricKey| {
+                stamp::of_metric(policy, self.judge.as_ref(), self.embedder.as_deref(), &metrics, key)
+            };
+            calibrated::looked(policy, set, &metrics, &self.trusted, judge)
+        })
     }
 
     /// Why the judge can't be asked, where this run looks for what that means to all cases. A shard holds a part of them, and these say

@@ -23,7 +23,7 @@ use super::{
 use crate::{
     contain::contained,
     evaluate::stamp,
-    gate::gates,
+    gate::{gates, trusted_metrics},
     metric::Metric,
     model::{CaseId, case::Fields, run::Decision},
     report::console,
@@ -44,6 +44,8 @@ pub(super) enum Role {
     Case(usize),
     /// The gate at this place of the list.
     Gate(usize),
+    /// Whether the judge of the metric at this place of the list is believed.
+    Calibration(usize),
     /// Whether snapshots are left without a case.
     Orphans,
     /// Whether the golden set is the one that was locked.
@@ -177,6 +179,7 @@ fn session(
         Scope::Whole => gates(&files.policy.rules, &files.set),
         Scope::OneFile => Vec::new(),
     };
+    let trusted = trusted_metrics(&files.policy.rules, &files.set, &facts);
     let records = match context.nextest_run {
         Some(_) => Shared::Folder(Mutex::default()),
         None => Shared::Memory(files.set.cases.iter().map(|case| (case.id.clone(), OnceLock::new())).collect()),
@@ -185,6 +188,7 @@ fn session(
         files,
         metrics,
         gates,
+        trusted,
         baseline,
         snapshots,
         judge_stamp,
@@ -200,6 +204,7 @@ fn session(
         rewritten: AtomicUsize::new(0),
         drop_tests: OnceLock::new(),
         trust: OnceLock::new(),
+        calibrations: OnceLock::new(),
         function,
         records,
         evaluation: OnceLock::new(),
@@ -224,6 +229,8 @@ fn roles(session: &Session) -> Vec<(String, Role)> {
     roles.extend(session.files.set.cases.iter().enumerate().map(|(i, case)| (case.trial_name(), Role::Case(i))));
     roles.extend(session.gates.iter().enumerate().map(|(i, gate)| (gate.name.clone(), Role::Gate(i))));
     if whole {
+        let calibrations = session.trusted.iter().enumerate();
+        roles.extend(calibrations.map(|(i, metric)| (console::calibration::trial(metric), Role::Calibration(i))));
         roles.push(("gate::set::orphans".to_owned(), Role::Orphans));
         if LockFiles::of(&session.files.policy.cases).is_locked() {
             roles.push((lock::TRIAL.to_owned(), Role::Lock));
@@ -273,7 +280,7 @@ fn needs(session: &Session, selected: &[Role]) -> BTreeSet<CaseId> {
             Role::Setup if session.judge_key_is_missing().or_else(|| session.embedder_key_is_missing()).is_some() => {
                 wanted.extend(verdict::all_cases(session));
             }
-            Role::Setup | Role::Orphans | Role::Lock => {}
+            Role::Setup | Role::Calibration(_) | Role::Orphans | Role::Lock => {}
             Role::Case(index) => {
                 wanted.insert(session.files.set.cases[*index].id.clone());
             }

@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     session::{self, Session, Shared},
-    setup::{Problem, Reach, Scope},
+    setup::{self, Problem, Reach, Scope},
     snapshots::{Finding, Writing},
     trials::{self, Role},
 };
@@ -19,12 +19,12 @@ use crate::{
     },
     metric::Metric,
     model::{
-        CaseId, Ending, Exchange, GoldenCase, Place, Records, Reply, Request,
+        CaseId, Ending, Exchange, GoldenCase, MetricKey, Place, Records, Reply, Request,
         run::{Decision, Ruling},
     },
     report::console::{self, text::visible},
     store::{self, StoreError, lock::LockFiles},
-    trust,
+    trust::{self, Waivable},
 };
 
 /// What the metrics are, by name.
@@ -52,9 +52,10 @@ pub(super) fn population(session: &Session, index: usize) -> BTreeSet<CaseId> {
 /// Decides one trial; whatever keeps it from being decided makes it red.
 pub(super) fn decide(session: &Session, name: &str, role: Role) -> Decision {
     let decided = match role {
-        Role::Setup => Ok(setup(session)),
+        Role::Setup => Ok(set_up(session)),
         Role::Case(index) => case(session, &session.files.set.cases[index]),
         Role::Gate(index) => gate(session, index),
+        Role::Calibration(index) => Ok(calibration(session, &session.trusted[index])),
         Role::Orphans => Ok(orphans(session, name)),
         Role::Lock => Ok(lock(session)),
     };
@@ -68,7 +69,7 @@ fn plain(name: &str, ruling: Ruling, lines: Vec<String>) -> Decision {
     Decision { trial: name.to_owned(), ruling, statistic: None, threshold: None, n: None, lines, notices: Vec::new() }
 }
 
-fn setup(session: &Session) -> Decision {
+fn set_up(session: &Session) -> Decision {
     if session.blocking_problem().is_none() {
         // Opening is tried here too, so that this trial alone finds what would stop the others.
         session.evaluation().err();
@@ -179,6 +180,14 @@ fn gate(session: &Session, index: usize) -> Result<Decision, Problem> {
     Ok(decision)
 }
 
+/// Whether the judge of a metric is believed, by the files alone.
+fn calibration(session: &Session, metric: &MetricKey) -> Decision {
+    let policy = &session.files.policy;
+    let waiver = policy.trust.waiver(Waivable::Calibration);
+    let looked = &session.calibrations()[metric];
+    console::calibration::decision(metric, looked, &policy.calibration, waiver, setup::today())
+}
+
 fn orphans(session: &Session, name: &str) -> Decision {
     let orphans = session.snapshots.orphans(session.files.set.cases.iter().map(|case| &case.id));
     if orphans.is_empty() {
@@ -220,15 +229,16 @@ pub(super) fn finish(session: &Session) -> Result<(), StoreError> {
     }
     let path = session.write_run()?;
     let records = session.finished();
+    let (waivers, waived_nothing) = waivers(session);
     let population = session.baseline.as_ref().map(|baseline| gate::compare_population(&session.files.set, baseline));
     let summary = console::summary::Summary {
         decisions: &decisions,
         set: &session.files.set,
         records: &records,
         basis: basis(session),
-        waivers: &session.trust().waived,
+        waivers: &waivers,
         population: population.as_ref().filter(|_| session.files.scope == Scope::Whole),
-        notices: &notices(session),
+        notices: &notices(session, waived_nothing),
         run: &path.display().to_string(),
     };
     for line in console::summary::summary(&summary) {
@@ -237,10 +247,24 @@ pub(super) fn finish(session: &Session) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// The waivers that hold and are needed, and the notice of one for a calibration that nothing needs. A filtered run says it too.
+fn waivers(session: &Session) -> (Vec<String>, Option<String>) {
+    let mut waivers = session.trust().waived.clone();
+    let (trust, today) = (&session.files.policy.trust, setup::today());
+    let Some(waiver) = trust.waiver(Waivable::Calibration) else { return (waivers, None) };
+    if session.calibrations().values().any(|looked| !looked.refusals.is_empty()) {
+        waivers.extend(waiver.holds_on(today).then(|| waiver.to_string()));
+        return (waivers, None);
+    }
+    // One case of one file may name a metric that no other does.
+    (waivers, (session.files.scope == Scope::Whole).then(|| waiver.waives_nothing(today)))
+}
+
 /// Notices of the run itself: what is not compared, what was left for review, what the system left to say.
-fn notices(session: &Session) -> Vec<String> {
+fn notices(session: &Session, waived_nothing: Option<String>) -> Vec<String> {
     let policy = &session.files.policy;
     let mut notices = session.trust().notices.clone();
+    notices.extend(waived_nothing);
     let own_drops =
         session.files.set.cases.iter().flat_map(|case| case.bars.values()).any(|bar| bar.max_drop.is_some());
     if policy.rules.regression.is_none() && (policy.rules.has_drop_rules() || own_drops) {

@@ -29,7 +29,11 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     Key::optional("family", Shape::Map(WAIVER), "That the judge and the generator are of one family."),
     Key::optional("generator", Shape::Map(WAIVER), "That `system.generator` is not declared."),
-    Key::optional("calibration", Shape::Map(WAIVER), "That the judge is not calibrated; nothing checks that yet."),
+    Key::optional(
+        "calibration",
+        Shape::Map(WAIVER),
+        "That the judge is not calibrated, or by fewer labels or less agreement than it takes.",
+    ),
 ];
 
 const WAIVER: &[Key] = &[

@@ -1,5 +1,6 @@
 //! What a failing case and a failing gate print.
 
+pub mod calibration;
 pub mod case;
 pub mod gate;
 pub mod spending;

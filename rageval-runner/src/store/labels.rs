@@ -9,7 +9,7 @@ use std::{
 use serde::Serialize;
 
 use super::StoreError;
-use crate::model::{Expectation, Human, Item, Label, RetrievedContext};
+use crate::model::{DocId, Expectation, Human, Item, Label, RetrievedContext};
 
 /// A file of labels that grows line by line, and whose last lines can be taken back.
 #[derive(Debug)]
@@ -143,7 +143,7 @@ struct Context<'a> {
 
 impl<'a> From<&'a RetrievedContext> for Context<'a> {
     fn from(context: &'a RetrievedContext) -> Self {
-        Self { id: context.id.as_ref().map(|id| id.as_str()), text: &context.text }
+        Self { id: context.id.as_ref().map(DocId::as_str), text: &context.text }
     }
 }
 

@@ -28,6 +28,13 @@ pub struct Declared {
     pub waivers: Vec<Waiver>,
 }
 
+impl Declared {
+    /// The waiver of this, whether or not it still holds.
+    pub fn waiver(&self, what: Waivable) -> Option<&Waiver> {
+        self.waivers.iter().find(|waiver| waiver.what == what)
+    }
+}
+
 /// What the policy says of one side.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Party {
@@ -70,10 +77,9 @@ pub fn check(
             .push(format!("{} moves the embedder's name `{model}`: prefer one as `{}`", alias.provider, alias.instead));
     }
     for fault in &faults {
-        let waiver = declared.waivers.iter().find(|waiver| waiver.what == fault.what);
-        match waiver {
+        match declared.waiver(fault.what) {
             Some(waiver) if waiver.holds_on(today) => {
-                trust.waived.push(format!("{} until {}: {}", waiver.what.as_str(), waiver.until, waiver.reason));
+                trust.waived.push(waiver.to_string());
             }
             Some(waiver) => trust.refused.push(
                 fault.told(&format!("or waive it anew: the waiver at {} expired on {}", waiver.place, waiver.until)),
@@ -84,11 +90,11 @@ pub fn check(
             ))),
         }
     }
-    let unused = declared.waivers.iter().filter(|waiver| !faults.iter().any(|fault| fault.what == waiver.what));
-    trust.notices.extend(unused.map(|waiver| {
-        let end = if waiver.holds_on(today) { "" } else { ", and has expired" };
-        format!("{}: `waive.{}` waives nothing{end}; remove it", waiver.place, waiver.what.as_str())
-    }));
+    // Whether a calibration is waived shows only where labels and calibration are looked at.
+    let is_here = |waiver: &&Waiver| waiver.what != Waivable::Calibration;
+    let is_unused = |waiver: &&Waiver| !faults.iter().any(|fault| fault.what == waiver.what);
+    let unused = declared.waivers.iter().filter(is_here).filter(is_unused);
+    trust.notices.extend(unused.map(|waiver| waiver.waives_nothing(today)));
     trust
 }
 

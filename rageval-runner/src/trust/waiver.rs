@@ -1,5 +1,7 @@
 //! Written exceptions from what a judge must be: each with its reason and its last day.
 
+use std::fmt;
+
 use jiff::{Timestamp, civil::Date, tz::Offset};
 
 use crate::model::Place;
@@ -49,6 +51,19 @@ impl Waiver {
     /// Whether it still holds on this day: through its last one.
     pub fn holds_on(&self, today: Date) -> bool {
         today <= self.until
+    }
+
+    /// The notice of one that nothing needs.
+    pub fn waives_nothing(&self, today: Date) -> String {
+        let end = if self.holds_on(today) { "" } else { ", and has expired" };
+        format!("{}: `waive.{}` waives nothing{end}; remove it", self.place, self.what.as_str())
+    }
+}
+
+/// As it is printed on every run: what, until when, why.
+impl fmt::Display for Waiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} until {}: {}", self.what.as_str(), self.until, self.reason)
     }
 }
 

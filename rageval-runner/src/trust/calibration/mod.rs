@@ -85,6 +85,15 @@ pub enum Judged {
     Unmeasured(String),
 }
 
+/// What was found of one metric's calibration.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Looked {
+    /// What is stored; `None` where nothing is.
+    pub measured: Option<Measured>,
+    /// Everything that keeps the judge from being believed; empty where it may gate.
+    pub refusals: Vec<Refusal>,
+}
+
 impl From<&Outcome> for Judged {
     fn from(outcome: &Outcome) -> Self {
         match outcome {
