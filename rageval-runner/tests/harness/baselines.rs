@@ -100,7 +100,7 @@ fn a_drop_of_the_mean_is_red_in_its_gate() {
 
 fn another_judge_refuses_regression_rules_only() {
     let judged =
-        RECALL.replace("metrics:\n", "snapshots: {fail_on: never}\nmetrics:\n  faithfulness: {mean: {min: 0}}\n");
+        RECALL.replace("metrics:\n", "snapshots: {fail_on: never}\nwaive: {calibration: {reason: a fixture, until: 2999-12-31}}\nmetrics:\n  faithfulness: {mean: {min: 0}}\n");
     let project = baseline_of(&judged, &["fee time", "fee"]);
     let path = project.path("baselines/main.json");
     let text = std::fs::read_to_string(&path).expect("read");
@@ -108,7 +108,7 @@ fn another_judge_refuses_regression_rules_only() {
     let changed = format!("{}0000{}", &text[..start], &text[start + 4..]);
     assert_ne!(text, changed);
     std::fs::write(path, changed).expect("written");
-    let rules = RULES.replace("metrics:\n  recall@5:", "snapshots: {fail_on: never}\nmetrics:\n  faithfulness: {min: 0, max_drop: 0.5, mean: {min: 0, max_drop: 0.5}}\n  recall@5:");
+    let rules = RULES.replace("metrics:\n  recall@5:", "snapshots: {fail_on: never}\nwaive: {calibration: {reason: a fixture, until: 2999-12-31}}\nmetrics:\n  faithfulness: {min: 0, max_drop: 0.5, mean: {min: 0, max_drop: 0.5}}\n  recall@5:");
     project.write("thresholds.yaml", &rules);
     let ran = project.run(&[]);
     ran.ends_with(101).says("judge");

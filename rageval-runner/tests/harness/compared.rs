@@ -20,7 +20,7 @@ const CASES: &str = "- {id: same, query: \"a [found: fee]\", relevant_doc_ids: [
                      - {id: changed, query: \"c [found: fee]\", relevant_doc_ids: [fee]}\n";
 
 const PAIRWISE: &str = "version: 1\ncases: cases\njudge: {provider: scripted, replies: replies.jsonl}\n\
-                        snapshots: {fail_on: never}\nmetrics:\n  pairwise: {min: 0.5}\n\
+                        snapshots: {fail_on: never}\nwaive: {calibration: {reason: a fixture, until: 2999-12-31}}\nmetrics:\n  pairwise: {min: 0.5}\n\
                         regression: {baseline: baselines/main.json}\n";
 
 const FIRST: &str = r#"{"request": "pairwise.preference", "case": "*", "value": {"preferred": "first"}}"#;
@@ -96,7 +96,7 @@ fn a_baseline_without_its_texts_is_red_before_anything_is_asked() {
 }
 
 const CRITERIA: &str = "version: 1\ncases: cases\njudge: {provider: scripted, replies: replies.jsonl}\n\
-                        snapshots: {fail_on: never}\nmetrics:\n  g_eval/tone: {criteria: Is it kind?, mode: logprobs, min: 0.5}\n";
+                        snapshots: {fail_on: never}\nwaive: {calibration: {reason: a fixture, until: 2999-12-31}}\nmetrics:\n  g_eval/tone: {criteria: Is it kind?, mode: logprobs, min: 0.5}\n";
 
 fn probabilities_of_scores_weigh_them_and_the_mode_is_told() {
     let project = Project::new(CRITERIA, CASES);

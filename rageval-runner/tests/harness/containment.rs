@@ -102,8 +102,7 @@ fn an_allowed_unmeasured_case_counts_as_zero() {
 }
 
 fn blank_contexts_support_nothing() {
-    let rules =
-        "version: 1\njudge: {provider: offline}\nsnapshots: {fail_on: never}\nmetrics:\n  faithfulness: {min: 0.5}\n";
+    let rules = "version: 1\njudge: {provider: offline}\nsnapshots: {fail_on: never}\nwaive: {calibration: {reason: a fixture, until: 2999-12-31}}\nmetrics:\n  faithfulness: {min: 0.5}\n";
     let project = Project::new(rules, "- {id: a, query: \"a [answer: The fee is 12 euros.]\"}\n");
     let ran = project.run(&[]);
     ran.ends_with(101);

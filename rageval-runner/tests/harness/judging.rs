@@ -17,7 +17,7 @@ const REPLIES: &str = r#"{"request": "faithfulness.verdicts", "case": "*", "valu
 fn rules(of_hallucination: &str) -> String {
     format!(
         "version: 1\njudge: {{provider: scripted, replies: replies.jsonl}}\nsnapshots: {{fail_on: never}}\n\
-         metrics:\n  faithfulness: {{min: 0.5}}\n  hallucination: {of_hallucination}\n"
+         waive: {{calibration: {{reason: a fixture, until: 2999-12-31}}}}\nmetrics:\n  faithfulness: {{min: 0.5}}\n  hallucination: {of_hallucination}\n"
     )
 }
 

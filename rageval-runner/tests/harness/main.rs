@@ -5,6 +5,7 @@
 #[path = "../demo/adapter.rs"]
 mod adapter;
 mod baselines;
+mod calibration;
 mod compared;
 mod containment;
 mod decisions;
@@ -37,8 +38,9 @@ fn main() -> ExitCode {
             Some(_) | None => suite.system(fixture::answer).run(),
         };
     }
-    let groups: [(&str, &[trials::Test]); 12] = [
+    let groups: [(&str, &[trials::Test]); 13] = [
         ("baselines", baselines::TESTS),
+        ("calibration", calibration::TESTS),
         ("compared", compared::TESTS),
         ("containment", containment::TESTS),
         ("decisions", decisions::TESTS),

@@ -24,7 +24,7 @@ crate::tests![
     a_metric_that_is_judged_no_more_is_named,
 ];
 
-const RULES: &str = "version: 1\njudge: {provider: offline}\nmetrics:\n  faithfulness: {mean: {min: 0}}\n";
+const RULES: &str = "version: 1\njudge: {provider: offline}\nwaive: {calibration: {reason: a fixture, until: 2999-12-31}}\nmetrics:\n  faithfulness: {mean: {min: 0}}\n";
 
 fn case(answer: &str) -> String {
     format!("- {{id: one, query: \"How long and how much? [found: fee time] [answer: {answer}]\"}}\n")

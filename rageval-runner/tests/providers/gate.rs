@@ -80,7 +80,7 @@ impl Project {
         let policy = format!(
             "version: 1\nsystem: {{kind: recorded, generator: g, max_in_flight: 2}}\nsnapshots: {{fail_on: never}}\n\
              judge: {{provider: openai, base_url: \"{url}/v1\", model: m-2026-01-01, api_key_env: JUDGE_KEY, timeout: 20s, max_in_flight: 4{further}}}\nbudget: {{requests: 100000}}\n\
-             metrics:\n  faithfulness: {rule}\n"
+             waive: {{calibration: {{reason: a fixture, until: 2999-12-31}}}}\nmetrics:\n  faithfulness: {rule}\n"
         );
         self.write("thresholds.yaml", &policy);
     }

@@ -1,1 +1,1 @@
-//! x
+//! What a calibration's decision and its report print.
