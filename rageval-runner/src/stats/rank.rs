@@ -66,7 +66,8 @@ pub fn kendall_tau_b(pairs: &[(f64, f64)]) -> Option<f64> {
     if left_spread == 0 || right_spread == 0 {
         return None;
     }
-    let concordant = all - tied_left - tied_right + tied_both - discordant;
+    // Where both sides have many ties these are more than all pairs, until those that tie on both are added.
+    let concordant = all + tied_both - tied_left - tied_right - discordant;
     // Counts stay exact in a float up to 2^53, which is the pairs of a hundred million things.
     Some((concordant as f64 - discordant as f64) / ((left_spread as f64).sqrt() * (right_spread as f64).sqrt()))
 }
@@ -168,6 +169,16 @@ mod tests {
     fn check(left: &[f64], right: &[f64], expected: f64) {
         let rho = spearman(&pairs(left, right)).expect("a correlation");
         assert!((rho - expected).abs() < 1e-12, "{rho}, not {expected}");
+    }
+
+    #[test]
+    fn verdicts_with_more_ties_than_pairs_have_a_tau() {
+        let tau = |pairs: &[(f64, f64)]| kendall_tau_b(pairs).expect("a tau");
+        let alike = [(1.0, 1.0), (1.0, 1.0), (1.0, 1.0), (1.0, 1.0), (0.0, 0.0)];
+        assert!((tau(&alike) - 1.0).abs() < 1e-12);
+        // Of two-valued sides it is Pearson's phi: (4 * 1 - 1 * 1) / sqrt(5 * 2 * 5 * 2) over this table.
+        let table = [(1.0, 1.0), (1.0, 1.0), (1.0, 1.0), (1.0, 1.0), (0.0, 0.0), (1.0, 0.0), (0.0, 1.0)];
+        assert!((tau(&table) - 0.3).abs() < 1e-12);
     }
 
     #[test]
