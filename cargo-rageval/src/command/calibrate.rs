@@ -21,9 +21,7 @@ use rageval_runner::{
         calibration,
         lock::{self, LockFiles},
     },
-    trust::calibration::{
-        Asked, Calibration, Looked, Now, Refusal, Report, refusals, report,
-    },
+    trust::calibration::{Asked, Calibration, Looked, Now, Refusal, Report, refusals, report},
 };
 use serde_json::{Value, json};
 
@@ -137,7 +135,10 @@ impl Files {
         }
         if let Some(key) = named.iter().find(|key| !labelled.contains(key)) {
             let known: Vec<String> = labelled.iter().map(ToString::to_string).collect();
-            return Err(Failure::Input(format!("--metric {key}: it has no labels; there are some of {}", known.join(", "))));
+            return Err(Failure::Input(format!(
+                "--metric {key}: it has no labels; there are some of {}",
+                known.join(", ")
+            )));
         }
         let mut metrics: Vec<MetricKey> =
             if named.is_empty() { labelled.into_iter().cloned().collect() } else { named.to_vec() };

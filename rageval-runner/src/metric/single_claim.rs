@@ -35,8 +35,7 @@ pub fn step(input: &Input<'_>, claim: &str, transcript: &Transcript) -> Step {
                 Verdict::Inferred => inferred_counts,
                 Verdict::Unsupported | Verdict::Contradicted => false,
             };
-            reading
-                .then(|claims| share_of_claims(claims.iter().filter(|claim| is_good(claim.verdict)).count(), claims))
+            reading.then(|claims| share_of_claims(claims.iter().filter(|claim| is_good(claim.verdict)).count(), claims))
         }
         Some(_) => {
             let answer = Answer { response: claim.to_owned(), ..input.sample.answer.clone() };
@@ -109,15 +108,18 @@ mod tests {
     #[test]
     fn a_mode_of_whole_sentences_has_the_claim_as_the_answer() {
         let request = tried().param("mode", json!("labels")).first_request();
-        assert_eq!((request.name.as_str(), request.numbered_of("sentences")), (
-            "faithfulness.labels",
-            Some(&["A costs 5.".to_owned()][..])
-        ));
+        assert_eq!(
+            (request.name.as_str(), request.numbered_of("sentences")),
+            ("faithfulness.labels", Some(&["A costs 5.".to_owned()][..]))
+        );
     }
 
     #[test]
     fn a_reply_that_does_not_fit_is_asked_for_again_and_then_unmeasured() {
-        tried().replies(&[json!({}), json!({"claims": []})]).expect_unmeasured("judge reply incomplete").expect_asked(2);
+        tried()
+            .replies(&[json!({}), json!({"claims": []})])
+            .expect_unmeasured("judge reply incomplete")
+            .expect_asked(2);
         tried().replies(&[json!({}), verdict("supported")]).expect_share(1, 1).expect_asked(2);
     }
 

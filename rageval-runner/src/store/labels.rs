@@ -181,3 +181,112 @@ fn texts_of(item: &Item) -> ItemTexts<'_> {
         retrieved_contexts: item.sample.answer.retrieved_contexts.iter().map(Context::from).collect(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::model::{Answer, CaseId, GoldenCase, Language, MetricKey, Place, Sample, UnitInterval, Verdict};
+
+    fn item() -> Item {
+        let case = GoldenCase {
+            id: CaseId::new("a").expect("a valid id"),
+            query: "What does it cost?".to_owned(),
+            references: vec!["Five.".to_owned()],
+            relevant: None,
+            reference_contexts: Vec::new(),
+            expectation: Expectation::Answer,
+            kind: None,
+            difficulty: None,
+            language_tag: Some("en-GB".to_owned()),
+            language: Language::En,
+            tags: Vec::new(),
+            document: None,
+            metadata: BTreeMap::new(),
+            bars: BTreeMap::new(),
+            known_failure: None,
+            recorded: None,
+            group: "en".to_owned(),
+            place: Place::default(),
+        };
+        let answer =
+            Answer::new("It costs 5.").with_contexts([RetrievedContext::new("d", "The price is 5.\nAll year.")]);
+        let sample = Sample { answer, is_refusal: false, latency_ms: None };
+        Item { id: "a".to_owned(), case, sample, claim: Some("It costs 5.".to_owned()) }
+    }
+
+    fn label(human: Human, weight: f64) -> Label {
+        Label {
+            item: "a".to_owned(),
+            metric: MetricKey::parse("faithfulness").expect("a key"),
+            human,
+            annotator: "ana".to_owned(),
+            weight,
+            note: None,
+            place: Place::default(),
+        }
+    }
+
+    fn lines(path: &Path) -> Vec<Value> {
+        let text = fs::read_to_string(path).expect("read");
+        assert!(text.is_empty() || text.ends_with('\n'));
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    }
+
+    #[test]
+    fn the_texts_stand_once_and_a_label_is_one_line() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("calibration/ana.jsonl");
+        let mut file = LabelFile::new(path.clone());
+        let supported = label(Human::Verdict(Verdict::Supported), 2.5);
+        file.append(&supported, Texts::Here(&item(), Some("1.0.0"))).expect("written");
+        let half = label(Human::Score(UnitInterval::new(0.5).expect("a score")), 1.0);
+        file.append(&half, Texts::Elsewhere).expect("written");
+        assert_eq!(
+            lines(&path),
+            [
+                json!({
+                    "id": "a", "metric": "faithfulness", "annotator": "ana", "verdict": "supported", "weight": 2.5,
+                    "golden_set_version": "1.0.0", "language": "en-GB", "query": "What does it cost?", "claim": "It costs 5.",
+                    "response": "It costs 5.", "ground_truth_answer": ["Five."],
+                    "retrieved_contexts": [{"id": "d", "text": "The price is 5.\nAll year."}],
+                }),
+                json!({"item": "a", "metric": "faithfulness", "annotator": "ana", "score": 0.5}),
+            ]
+        );
+    }
+
+    #[test]
+    fn labels_are_taken_back_from_the_last_one_on_and_what_stood_before_stays() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("ana.jsonl");
+        // An editor left the last line without its end.
+        fs::write(&path, "{\"before\": 1}").expect("written");
+        let mut file = LabelFile::new(path.clone());
+        assert!(!file.take_back().expect("nothing to take back"));
+        let one = label(Human::Verdict(Verdict::Contradicted), 1.0);
+        for _ in 0..2 {
+            file.append(&one, Texts::Elsewhere).expect("written");
+        }
+        assert_eq!(lines(&path).len(), 3);
+        assert!(file.take_back().expect("taken back") && file.take_back().expect("taken back"));
+        assert_eq!(fs::read_to_string(&path).expect("read"), "{\"before\": 1}");
+        assert!(!file.take_back().expect("nothing left"));
+    }
+
+    #[test]
+    fn a_label_behind_which_somebody_else_wrote_is_not_taken_back() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("ana.jsonl");
+        let mut file = LabelFile::new(path.clone());
+        file.append(&label(Human::Verdict(Verdict::Supported), 1.0), Texts::Elsewhere).expect("written");
+        let text = fs::read_to_string(&path).expect("read");
+        fs::write(&path, format!("{text}{{}}\n")).expect("written");
+        let error = file.take_back().expect_err("somebody else wrote");
+        assert!(error.to_string().contains("something else wrote to it"), "{error}");
+        assert_eq!(lines(&path).len(), 2);
+    }
+}

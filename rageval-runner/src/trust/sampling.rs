@@ -123,7 +123,8 @@ mod tests {
     }
 
     fn list(parts: &[(&str, Standing, usize)]) -> Vec<Stratum> {
-        let of_part = |(language, standing, count): &(&str, Standing, usize)| vec![stratum(language, *standing); *count];
+        let of_part =
+            |(language, standing, count): &(&str, Standing, usize)| vec![stratum(language, *standing); *count];
         parts.iter().flat_map(of_part).collect()
     }
 
@@ -162,12 +163,10 @@ mod tests {
         assert_eq!(of(Verdict::Contradicted, &[Verdict::Unsupported]), Standing::Low);
         assert_eq!(of(Verdict::Inferred, &[]), Standing::Uncertain);
         let of_score = |score| Standing::of_score(UnitInterval::new(score).expect("a score"));
-        assert_eq!([0.0, 0.25, 0.5, 0.75].map(of_score), [
-            Standing::Low,
-            Standing::Low,
-            Standing::Uncertain,
-            Standing::High
-        ]);
+        assert_eq!(
+            [0.0, 0.25, 0.5, 0.75].map(of_score),
+            [Standing::Low, Standing::Low, Standing::Uncertain, Standing::High]
+        );
     }
 
     proptest! {

@@ -161,8 +161,5 @@ fn drawn(command: &LabelItems, files: &Files, run: &Run) -> Result<Vec<ToLabel>,
     let strata: Vec<Stratum> = found.all.iter().map(|candidate| candidate.stratum.clone()).collect();
     let mut items: Vec<Option<Item>> = found.all.into_iter().map(|candidate| Some(candidate.item)).collect();
     let drawn = draw(&strata, command.items, command.seed);
-    Ok(drawn
-        .into_iter()
-        .filter_map(|one| Some(ToLabel { item: items[one.at].take()?, weight: one.weight }))
-        .collect())
+    Ok(drawn.into_iter().filter_map(|one| Some(ToLabel { item: items[one.at].take()?, weight: one.weight })).collect())
 }

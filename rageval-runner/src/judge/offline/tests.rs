@@ -160,7 +160,8 @@ fn a_sentence_asked_about_alone_has_the_label_that_it_has_among_others() {
 #[test]
 fn a_given_claim_has_the_verdict_of_a_sentence_and_always_has_one() {
     let contexts = ["The fee is 5 dollars.", "The refund takes 30 days."];
-    let claims = ["The fee is 5 dollars.", "The refund takes 60 days.", "The office in Dublin opens at noon.", "Hello!"];
+    let claims =
+        ["The fee is 5 dollars.", "The refund takes 60 days.", "The office in Dublin opens at noon.", "Hello!"];
     let asked = request("faithfulness.confirm", Language::En)
         .text("query", "What does it cost?")
         .numbered("claims", claims)

@@ -58,7 +58,11 @@ fn agreement(pairs: &[(Human, Human)]) -> String {
             let numbers: Vec<(f64, f64)> =
                 pairs.iter().map(|(mine, theirs)| (mine.number(), theirs.number())).collect();
             let apart: Vec<f64> = numbers.iter().map(|(mine, theirs)| (mine - theirs).abs()).collect();
-            format!("{} apart on average over {items}, rho {}", figure(stats::mean(&apart)), figure(stats::spearman(&numbers)))
+            format!(
+                "{} apart on average over {items}, rho {}",
+                figure(stats::mean(&apart)),
+                figure(stats::spearman(&numbers))
+            )
         }
     }
 }

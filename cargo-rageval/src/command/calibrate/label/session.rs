@@ -92,11 +92,8 @@ impl Session<'_> {
                         note: note.take(),
                         place: Place::default(),
                     };
-                    let texts = if with_texts {
-                        Texts::Here(&one.item, self.set_version.as_deref())
-                    } else {
-                        Texts::Elsewhere
-                    };
+                    let texts =
+                        if with_texts { Texts::Here(&one.item, self.set_version.as_deref()) } else { Texts::Elsewhere };
                     file.append(&label, texts).map_err(|error| Failure::Input(error.to_string()))?;
                     print(&[screen::said(human)])?;
                     done.push(Done::Labelled { with_texts });
