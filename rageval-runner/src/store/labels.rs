@@ -23,7 +23,7 @@ pub struct LabelFile {
 /// Whether an item's texts go into the file too.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Texts<'a> {
-    /// They stand in another row already.
+    /// They stand in another row already, and so does the item's weight, which is the same for all who label it.
     Elsewhere,
     /// They stand nowhere yet; with the version of the golden set that they were drawn from, where it has one.
     Here(&'a Item, Option<&'a str>),
@@ -160,8 +160,8 @@ fn row(label: &Label, texts: Texts<'_>) -> io::Result<Vec<u8>> {
         Texts::Elsewhere => (Some(label.item.as_str()), None, None, None),
         Texts::Here(item, version) => (None, Some(label.item.as_str()), version, Some(texts_of(item))),
     };
-    // A weight of 1 is what a label without one has.
-    let weight = Some(label.weight).filter(|weight| *weight != 1.0);
+    // A weight of 1 is what an item without one has.
+    let weight = texts.is_some().then_some(label.weight).filter(|weight| *weight != 1.0);
     let note = label.note.as_deref();
     let metric = label.metric.to_string();
     let annotator = &label.annotator;
@@ -243,7 +243,7 @@ mod tests {
         let mut file = LabelFile::new(path.clone());
         let supported = label(Human::Verdict(Verdict::Supported), 2.5);
         file.append(&supported, Texts::Here(&item(), Some("1.0.0"))).expect("written");
-        let half = label(Human::Score(UnitInterval::new(0.5).expect("a score")), 1.0);
+        let half = label(Human::Score(UnitInterval::new(0.5).expect("a score")), 4.0);
         file.append(&half, Texts::Elsewhere).expect("written");
         assert_eq!(
             lines(&path),

@@ -57,7 +57,7 @@ pub(crate) struct LabelItems {
     #[arg(long, value_name = "RUN", default_value = "latest")]
     run: PathBuf,
     /// How many items to draw
-    #[arg(long, value_name = "NUMBER", default_value_t = 60)]
+    #[arg(long, value_name = "NUMBER", default_value = "60", value_parser = at_least_one)]
     items: usize,
     /// Seed of the draw
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
@@ -68,6 +68,10 @@ pub(crate) struct LabelItems {
     /// Read lines, as where there is no terminal: for screen readers
     #[arg(long)]
     lines: bool,
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "it is a whole number of at least 1".to_owned())
 }
 
 fn annotator(text: &str) -> Result<String, String> {
@@ -145,8 +149,12 @@ fn drawn(command: &LabelItems, files: &Files, run: &Run) -> Result<Vec<ToLabel>,
         return Err(Failure::Input(why));
     }
     let found = candidates(run, &files.set, key);
+    let cases = |count: usize| if count == 1 { "1 case".to_owned() } else { format!("{count} cases") };
     if found.changed > 0 {
-        tell(&format!("{} cases changed or went since the run: left out", found.changed));
+        tell(&format!("left out: {} changed or gone since the run", cases(found.changed)));
+    }
+    if found.unscored > 0 {
+        tell(&format!("left out: {} without a score of {key}, such as declined ones", cases(found.unscored)));
     }
     if found.all.is_empty() {
         let measured: BTreeSet<String> =

@@ -155,6 +155,15 @@ fn a_second_person_labels_the_same_and_sees_how_far_both_agree() {
 }
 
 #[test]
+fn an_item_keeps_the_weight_with_which_it_was_first_labelled() {
+    let folder = project(FIRST, SECOND);
+    label(folder.path(), "ana", "s\n", &["--items", "1"]);
+    let ended = label(folder.path(), "ben", "s\ns\ns\n", &[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert!(ended.out.contains("ben labelled 3 items") && ended.out.contains("on 1 of 1 item,"), "{}", ended.out);
+}
+
+#[test]
 fn a_hostile_text_is_inert_and_the_judge_is_not_shown() {
     let folder = project(FIRST, SECOND);
     let ended = label(folder.path(), "ana", "k\nk\nk\n", &[]);
@@ -203,6 +212,7 @@ fn what_cannot_be_labelled_is_refused() {
             .contains("holds nothing of context_recall to label; it measured faithfulness")
     );
     assert!(at(&["--metric", "token_f1"]).contains("it asks no judge"));
+    assert!(at(&["--items", "0"]).contains("at least 1"));
     assert!(at(&["--to", "labels.csv"]).contains("name it .jsonl"));
     assert!(refuses(folder.path(), &["calibrate", "label"]).contains("--annotator"));
     assert!(
@@ -219,7 +229,7 @@ fn a_case_that_changed_since_the_run_is_left_out_and_counted() {
     write(folder.path(), "cases/all.yaml", &cases.replace("要多少钱？", "现在要多少钱？"));
     let ended = label(folder.path(), "ana", "q\n", &[]);
     assert!(
-        ended.err.contains("1 cases changed or went since the run") && ended.out.contains("2 claims"),
+        ended.err.contains("left out: 1 case changed or gone since the run") && ended.out.contains("2 claims"),
         "{}",
         ended.err
     );

@@ -55,7 +55,8 @@ pub(super) fn said(human: Human) -> String {
 pub(super) fn item(item: &Item, number: usize, of: usize) -> Vec<String> {
     let mut lines = vec![String::new(), format!("---- {number} of {of} ----")];
     lines.extend(whole("question", &item.case.query));
-    for reference in &item.case.references {
+    // A claim is held against the evidence alone, and a reference beside it would tell what to say.
+    for reference in item.case.references.iter().filter(|_| item.claim.is_none()) {
         lines.extend(whole("reference", reference));
     }
     for (at, context) in item.sample.answer.retrieved_contexts.iter().enumerate() {
