@@ -16,7 +16,7 @@ use rageval_runner::{
         text::{against, bar, interval_text, score, shortened, visible},
     },
     stats::Interval,
-    trust::calibration::{Asked, Estimate, Measured, Now, Refusal, Report, refusals, report},
+    trust::calibration::{Asked, Estimate, Measured, MeasuredItem, Now, Refusal, Report, refusals, report},
 };
 use serde_json::{Value, json};
 
@@ -189,7 +189,7 @@ impl Cost {
 fn apart(placed: &[Placed<'_>]) -> Vec<(String, Option<f64>, Vec<Option<f64>>)> {
     let items = placed.first().map(|judge| judge.measured.items.as_slice()).unwrap_or_default();
     let of = |judge: &Placed<'_>, item: &str| {
-        judge.measured.items.iter().find(|one| one.item == item).and_then(|one| one.score())
+        judge.measured.items.iter().find(|one| one.item == item).and_then(MeasuredItem::score)
     };
     let mut apart: Vec<(f64, _)> = Vec::new();
     for item in items {
