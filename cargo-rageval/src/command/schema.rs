@@ -26,6 +26,8 @@ pub(crate) struct Schema {
 enum File {
     /// Golden cases, in YAML or JSON
     Cases,
+    /// Labels of `cases/calibration/`, in YAML or JSON
+    Labels,
     /// `thresholds.yaml`
     Thresholds,
     /// `run.json`, which a run leaves behind
@@ -36,6 +38,7 @@ enum File {
 pub(crate) fn run(schema: &Schema) -> Result<Ending, Failure> {
     let schema = match schema.file {
         File::Cases => load::schema::cases(),
+        File::Labels => load::schema::labels(),
         File::Thresholds => load::schema::thresholds(METRICS),
         File::Run => schemars::schema_for!(rageval_runner::model::run::Run).to_value(),
     };

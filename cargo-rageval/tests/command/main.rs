@@ -2,6 +2,7 @@
 
 mod baseline;
 mod calibrate;
+mod calibration;
 mod cases;
 mod estimate;
 mod gate;

@@ -260,7 +260,7 @@ mod tests {
         assert_eq!(back, calibration());
         write(&path, &back).expect("written");
         assert_eq!(fs::read_to_string(&path).expect("text"), first);
-        assert_eq!(first.lines().count(), 11, "{first}");
+        assert_eq!(first.lines().count(), 12, "{first}");
     }
 
     #[test]

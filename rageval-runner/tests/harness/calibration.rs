@@ -25,6 +25,7 @@ crate::tests![
     changed_labels_are_red,
     another_judge_is_red,
     other_parameters_of_the_metric_are_another_judge,
+    a_metric_left_to_offline_keeps_the_calibration_of_offline,
     labels_of_another_set_version_are_red,
     means_of_systems_are_red,
     a_broken_calibration_is_red,
@@ -200,6 +201,17 @@ fn other_parameters_of_the_metric_are_another_judge() {
     project.write("thresholds.yaml", &rules("").replace("{min: 0.5}", "{min: 0.5, inferred: true}"));
     let ran = project.run(&["gate::calibration"]);
     ran.ends_with(101).says("another judge was held against people");
+}
+
+fn a_metric_left_to_offline_keeps_the_calibration_of_offline() {
+    let project = calibrated(&rules(""), &labels(60, human, ""), agrees);
+    project.write("replies.jsonl", "{\"request\": \"faithfulness.verdicts\", \"case\": \"*\", \"value\": {}}\n");
+    let scripted = rules("").replace("{provider: offline}", "{provider: scripted, replies: replies.jsonl}");
+    project.write("thresholds.yaml", &scripted.replace("{min: 0.5}", "{min: 0.5, judge: offline}"));
+    project.run(&[]).ends_with(0);
+    project.write("thresholds.yaml", &scripted);
+    let ran = project.run(&["gate::calibration"]);
+    ran.ends_with(101).says("another judge was held against people: offline").says("; now scripted");
 }
 
 fn labels_of_another_set_version_are_red() {

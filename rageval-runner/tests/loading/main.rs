@@ -1,5 +1,6 @@
 //! Loading files that a person wrote: whole projects in `fixtures/load`, each with the text that loading it must give.
 
+mod labels;
 mod schema;
 
 use std::{

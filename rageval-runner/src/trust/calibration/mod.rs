@@ -198,3 +198,6 @@ pub fn label_digest(metric: &MetricKey, items: &[Item], labels: &[Label]) -> Str
     }
     fields.finish()
 }
+
+#[cfg(test)]
+mod tests;

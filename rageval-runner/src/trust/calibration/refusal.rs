@@ -99,22 +99,20 @@ pub fn refusals(measured: Option<&Measured>, now: &Now<'_>) -> Vec<Refusal> {
         refusals.push(Refusal::LowBar);
     }
     let labelled = match now.labels {
-        Labelled::Nothing => None,
-        Labelled::Items { items, digest } => Some((*items, digest)),
-        Labelled::Unreadable(why) => {
-            refusals.push(Refusal::Labels(why.clone()));
-            None
-        }
+        Labelled::Nothing => Ok(None),
+        Labelled::Items { items, digest } => Ok(Some((*items, digest))),
+        Labelled::Unreadable(why) => Err(Refusal::Labels(why.clone())),
     };
+    refusals.extend(labelled.clone().err());
     let Some(measured) = measured else {
-        refusals.push(Refusal::Missing { labelled: labelled.map_or(0, |(items, _)| items) });
+        // How many items are labelled is not known where they can't be read.
+        refusals.extend(labelled.ok().map(|found| Refusal::Missing { labelled: found.map_or(0, |(items, _)| items) }));
         return refusals;
     };
     if measured.judge.fingerprint != now.judge.fingerprint {
         refusals.push(Refusal::OtherJudge { calibrated: measured.judge.clone(), now: now.judge.clone() });
     }
-    let is_unreadable = matches!(now.labels, Labelled::Unreadable(_));
-    if !is_unreadable && labelled.is_none_or(|(_, digest)| *digest != measured.labels) {
+    if labelled.is_ok_and(|found| found.is_none_or(|(_, digest)| *digest != measured.labels)) {
         refusals.push(Refusal::OtherLabels);
     }
     if let Some(labels) = &measured.set_version

@@ -117,7 +117,7 @@ pub struct Disagreement {
 pub struct Length {
     /// Spearman's correlation of judge minus people with the characters: above 0 where long answers are judged too kindly.
     pub spearman: Option<Estimate>,
-    /// Shortest first, up to three groups of about as many items; empty of fewer than six items.
+    /// Shortest first, up to three groups of about as many items; empty of fewer than six items, and where all have one length.
     pub groups: Vec<LengthGroup>,
 }
 
@@ -230,7 +230,8 @@ fn length(counted: &[Counted<'_>]) -> Length {
     let pairs: Vec<(f64, f64)> = counted.iter().map(|one| (one.item.length as f64, one.error())).collect();
     let mut by_length = counted.to_vec();
     by_length.sort_by(|a, b| (a.item.length, &a.item.item).cmp(&(b.item.length, &b.item.item)));
-    let groups = if by_length.len() < 2 * GROUPS {
+    let are_alike = by_length.first().map(|one| one.item.length) == by_length.last().map(|one| one.item.length);
+    let groups = if by_length.len() < 2 * GROUPS || are_alike {
         Vec::new()
     } else {
         let group = |group: &[Counted<'_>]| LengthGroup {

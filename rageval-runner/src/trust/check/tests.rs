@@ -111,13 +111,15 @@ fn an_expired_waiver_is_none() {
 
 #[test]
 fn a_waiver_without_use_is_told() {
-    let all = [(Waivable::Alias, "2027-01-31"), (Waivable::Calibration, "2026-01-31")];
-    let trust = checked(DATED, Some("gpt-4o"), &declared(&all));
+    let all =
+        [(Waivable::Alias, "2027-01-31"), (Waivable::Family, "2026-01-31"), (Waivable::Calibration, "2026-01-31")];
+    let trust = checked(DATED, Some("claude-opus-4-6"), &declared(&all));
+    // Whether a calibration is waived is not for this check to say.
     assert_eq!(
         trust.notices,
         [
             "thresholds.yaml:10: `waive.alias` waives nothing; remove it",
-            "thresholds.yaml:11: `waive.calibration` waives nothing, and has expired; remove it",
+            "thresholds.yaml:11: `waive.family` waives nothing, and has expired; remove it",
         ]
     );
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{exact_name, told};
 use crate::{
-    report::console::text::{COLUMNS, LABEL, bar, interval_text, line, listed, score, shortened, visible, whole_lines},
+    report::console::text::{COLUMNS, LABEL, bar, interval_text, line, listed, shortened, visible, whole_lines},
     stats::Interval,
     trust::calibration::{
         Bars, Estimate, Refusal, Report,
@@ -79,14 +79,10 @@ fn people(people: &People) -> Vec<String> {
         return lines;
     }
     let ceiling = people.ceiling.map_or("-".to_owned(), |ceiling| format!("{ceiling:.3}"));
-    lines.push(line(
-        "",
-        &format!(
-            "among themselves, over {} items: rho {ceiling} (the ceiling), Krippendorff's alpha {}",
-            people.shared,
-            shown(people.krippendorff_alpha)
-        ),
-    ));
+    let shared =
+        format!("each against the others, over {} items: rho {ceiling}, the ceiling of any judge", people.shared);
+    lines.push(line("", &shared));
+    lines.push(line("", &format!("Krippendorff's alpha {}", shown(people.krippendorff_alpha))));
     lines
 }
 
@@ -169,15 +165,14 @@ fn pass_rate(rate: &PassRate) -> Vec<String> {
 fn disagreements(report: &Report) -> Vec<String> {
     let apart = &report.disagreements;
     let told = |people: &BTreeMap<String, f64>| -> String {
-        let each: Vec<String> =
-            people.iter().map(|(name, said)| format!("{} {}", visible(name), score(*said))).collect();
+        let each: Vec<String> = people.values().map(|said| format!("{said:.2}")).collect();
         if people.len() > 1 { format!(" ({})", each.join(", ")) } else { String::new() }
     };
     apart
         .iter()
         .take(MOST_DISAGREEMENTS)
         .map(|one| {
-            let said = format!("judge {}, people {}{}", score(one.judge), score(one.human), told(&one.people));
+            let said = format!("judge {:.2}, people {:.2}{}", one.judge, one.human, told(&one.people));
             line("apart", &format!("{}: {said}", shortened(&one.item, 40)))
         })
         .collect()
