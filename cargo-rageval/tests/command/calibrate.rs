@@ -5,6 +5,15 @@ mod label;
 
 use std::{fmt::Write as _, path::Path};
 
+use rageval_runner::{
+    evaluate::stamp,
+    judge, load,
+    metric::METRICS,
+    model::{
+        Answer, CaseId, Claim, Detail, MetricKey, Outcome, Record, Sample, Taken, Transcript, UnitInterval, Verdict,
+        run::{Manifest, Run},
+    },
+};
 use serde_json::{Value, json};
 
 use super::{Ended, ends, folder, passes, refuses, run, write};
@@ -172,6 +181,41 @@ fn a_metric_is_looked_at_alone_and_the_others_stay() {
     ends(folder.path(), &["calibrate", "--metric", "answer_correctness"], 1);
     let stored = stored(folder.path()).expect("written");
     assert!(stored.contains("\"i59\"") && stored.contains("\"w2\""), "{stored}");
+}
+
+/// A run of the project's judge, or of another one, with two good claims of three.
+fn write_run(folder: &Path, change: impl FnOnce(&mut Manifest)) {
+    let policy = load::policy(&folder.join("thresholds.yaml"), METRICS).unwrap_or_else(|error| panic!("{error}"));
+    let judge = judge::open(&policy.judge, &|_| None).expect("a judge");
+    let judge = stamp::of_scores(&policy, judge.as_ref(), None);
+    let claim = |verdict| Claim { text: "a".into(), verdict, evidence: None, reason: None };
+    let verdicts = [Verdict::Supported, Verdict::Unsupported, Verdict::Supported];
+    let detail = Detail { claims: verdicts.map(claim).to_vec(), ..Detail::default() };
+    let outcome = Outcome::scored_with(UnitInterval::share(2, 3).expect("a share"), detail);
+    let record = Record::new(
+        CaseId::new("a").expect("a valid id"),
+        "d".into(),
+        Taken::Sample(Sample { answer: Answer::new("x"), is_refusal: false, latency_ms: None }),
+        [(MetricKey::parse("faithfulness").expect("a key"), outcome)].into(),
+        Transcript::default(),
+    );
+    let mut manifest = Manifest { judge, ..Manifest::default() };
+    change(&mut manifest);
+    let run = Run { format: "rageval-run".into(), version: 2, manifest, records: vec![record], decisions: Vec::new() };
+    write(folder, "run.json", &serde_json::to_string(&run).expect("JSON"));
+}
+
+#[test]
+fn the_pass_rate_of_a_run_is_corrected_for_the_errors_of_its_own_judge() {
+    let folder = project(60, |number| if number % 10 < 9 { right(number) } else { right(number + 1) });
+    write_run(folder.path(), |_| ());
+    let text = ends(folder.path(), &["calibrate", "--dry-run", "--run", "run.json"], 0);
+    assert!(text.contains("pass rate   0.667") && text.contains("of 3 items of the run"), "{text}");
+    assert!(text.contains("Rogan-Gladen"), "{text}");
+    write_run(folder.path(), |manifest| manifest.judge.fingerprint = "another".into());
+    let text = refuses(folder.path(), &["calibrate", "--run", "run.json"]);
+    assert!(text.contains("another judge judged it"), "{text}");
+    assert!(refuses(folder.path(), &["calibrate", "--run", "latest"]).contains("no run yet"));
 }
 
 #[test]
