@@ -28,6 +28,7 @@ fn request(name: &str, language: Language, mut text: impl FnMut(usize) -> String
         "faithfulness.verdicts" | "faithfulness.labels" | "context_recall.attributions" => {
             &["query", "#sentences", "#contexts"]
         }
+        "faithfulness.sentence" => &["#contexts", "sentence"],
         "faithfulness.confirm" => &["query", "#claims", "#contexts"],
         "answer_relevancy.verdicts" | "faithfulness.claims" | "toxicity.verdicts" | "bias.verdicts" => {
             &["query", "#sentences"]

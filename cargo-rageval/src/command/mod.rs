@@ -1,6 +1,7 @@
 //! The subcommands: one file each, and one line in the list.
 
 mod baseline;
+mod calibrate;
 mod cases;
 mod estimate;
 mod gate;
@@ -39,6 +40,7 @@ enum Command {
     Score(score::Score),
     #[command(subcommand)]
     Baseline(baseline::Baseline),
+    Calibrate(calibrate::Calibrate),
     #[command(subcommand)]
     Cases(cases::Cases),
     Prompts(prompts::Prompts),
@@ -57,6 +59,7 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
         Command::Estimate(estimate) => estimate::run(&estimate, context),
         Command::Score(score) => score::run(&score),
         Command::Baseline(baseline) => baseline::run(&baseline, context),
+        Command::Calibrate(calibrate) => calibrate::run(&calibrate, context),
         Command::Cases(cases) => cases::run(&cases, context),
         Command::Prompts(prompts) => prompts::run(&prompts),
         Command::Steps(steps) => steps::run(&steps, context),

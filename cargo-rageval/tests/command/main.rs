@@ -1,6 +1,7 @@
 //! The command as a user runs it: each test starts the real program and looks at its output and exit code.
 
 mod baseline;
+mod calibrate;
 mod calibration;
 mod cases;
 mod estimate;

@@ -91,6 +91,15 @@ pub(crate) fn check(
     }
 }
 
+/// The same for a judge that stands in a file of its own and is held to the policy's budget.
+pub(crate) fn check_other(reader: &mut Reader<'_>, entry: &Entry<'_>, budget: Option<&Budget>, judge: &JudgeSpec) {
+    let is_in_money = budget.is_some_and(|budget| budget.usd.is_some());
+    let Some(help) = priced_by(&judge.provider).filter(|_| is_in_money && judge.price.is_none()) else { return };
+    let message = "`budget.usd` of thresholds.yaml limits nothing: no `judge.price` says what a token costs";
+    let problem = reader.problem(&entry.key_span, message).help(help);
+    reader.problems.push(problem);
+}
+
 /// A model of the policy, as far as a budget is concerned.
 struct Model<'n, 's> {
     whom: &'static str,

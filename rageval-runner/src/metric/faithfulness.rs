@@ -9,7 +9,7 @@ use super::{
     confirm::Confirm,
     material::{Readable, sentences},
     numbered::{Part, entries},
-    reread,
+    one_by_one, reread,
     scoring::{claim_of, push_claim, share_of_claims},
 };
 use crate::model::{Claim, Detail, GoldenCase, JudgeRequest, Outcome, Transcript, UnitInterval, Verdict};
@@ -18,7 +18,8 @@ use crate::model::{Claim, Detail, GoldenCase, JudgeRequest, Outcome, Transcript,
 ///
 /// Supported claims / all claims, after RAGAS (arXiv 2309.15217, section 3). The judge splits each numbered sentence into claims and
 /// gives each a verdict, in one request; with `mode: two_step` in two, so that it can't fit the claims to the contexts. With
-/// `mode: labels` each sentence that states something is one claim, and a reply is one label a sentence, which a small model can give. A claim that only follows from the contexts counts with `inferred: true`.
+/// `mode: labels` each sentence that states something is one claim, and a reply is one label a sentence; with `mode: one_by_one` each
+/// sentence is asked about alone, which a small model can answer. A claim that only follows from the contexts counts with `inferred: true`.
 ///
 /// Without a readable context the score of an answer is 0, and nothing is asked. Not applicable to a refusal, right or wrong: it claims
 /// nothing. Unmeasured for a blank answer, and when the judge finds no claim in an answer that is no refusal.
@@ -82,15 +83,16 @@ const INFERRED: Param = Param {
 /// Whether claims are found and judged in one request or in two.
 pub(super) const MODE: Param = Param {
     name: "mode",
-    kind: ParamKind::OneOf(&["one_step", TWO_STEP, LABELS]),
+    kind: ParamKind::OneOf(&["one_step", TWO_STEP, LABELS, ONE_BY_ONE]),
     about: "`one_step` (the default) finds and judges claims in one request; `two_step` finds them first, without the contexts; \
-            `labels` takes each sentence as one claim, for small models",
+            `labels` takes each sentence as one claim; `one_by_one` asks for each sentence alone, for small models",
 };
 
 const TWO_STEP: &str = "two_step";
 const LABELS: &str = "labels";
+const ONE_BY_ONE: &str = "one_by_one";
 
-fn words() -> [(&'static str, Verdict); 4] {
+pub(super) fn words() -> [(&'static str, Verdict); 4] {
     Verdict::ALL.map(|verdict| (verdict.as_str(), verdict))
 }
 
@@ -115,7 +117,10 @@ pub(super) fn share_of(input: &Input<'_>, transcript: &Transcript, is_good: impl
             .numbered("sentences", sentences.iter())
             .numbered("contexts", contexts.texts())
     };
+    let scored =
+        |claims: Vec<Claim>| share_of_claims(claims.iter().filter(|claim| is_good(claim.verdict)).count(), claims);
     let reading = match input.params.text(MODE.name) {
+        Some(ONE_BY_ONE) => return one_by_one::step(transcript, input.language(), &sentences, &contexts, scored),
         Some(TWO_STEP) => in_two_steps(input, transcript, &sentences, &contexts),
         Some(LABELS) => {
             asking::read(transcript, &of_the_answer("faithfulness.labels"), |reply| labelled(reply, &sentences))
@@ -124,7 +129,7 @@ pub(super) fn share_of(input: &Input<'_>, transcript: &Transcript, is_good: impl
             claims(reply, sentences.len(), &contexts)
         }),
     };
-    reading.then(|claims| share_of_claims(claims.iter().filter(|claim| is_good(claim.verdict)).count(), claims))
+    reading.then(scored)
 }
 
 /// Has the claims of a first reading judged once more; metrics over the same claims ask the same.

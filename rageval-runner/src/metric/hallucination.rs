@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn it_asks_what_faithfulness_asks_so_that_one_reply_serves_both() {
         assert_eq!(tried(&Hallucination).first_request(), tried(&Faithfulness).first_request());
-        for mode in ["two_step", "labels"] {
+        for mode in ["two_step", "labels", "one_by_one"] {
             let first = |metric| tried(metric).param("mode", json!(mode)).first_request();
             assert_eq!(first(&Hallucination), first(&Faithfulness), "{mode}");
         }

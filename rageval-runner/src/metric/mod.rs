@@ -17,6 +17,7 @@ pub mod lexical;
 pub mod material;
 pub mod noise_sensitivity;
 pub mod numbered;
+mod one_by_one;
 pub mod pairwise;
 pub mod quantity;
 pub mod refusal_correctness;
@@ -28,6 +29,7 @@ pub mod scoring;
 pub mod self_critique;
 mod shuffled;
 mod similarity;
+pub mod single_claim;
 pub mod task_completion;
 #[cfg(test)]
 pub(crate) mod trying;

@@ -171,6 +171,16 @@ mod tests {
     }
 
     #[test]
+    fn verdicts_with_more_ties_than_pairs_have_a_tau() {
+        let tau = |pairs: &[(f64, f64)]| kendall_tau_b(pairs).expect("a tau");
+        let alike = [(1.0, 1.0), (1.0, 1.0), (1.0, 1.0), (1.0, 1.0), (0.0, 0.0)];
+        assert!((tau(&alike) - 1.0).abs() < 1e-12);
+        // Of two-valued sides it is Pearson's phi: (4 * 1 - 1 * 1) / sqrt(5 * 2 * 5 * 2) over this table.
+        let table = [(1.0, 1.0), (1.0, 1.0), (1.0, 1.0), (1.0, 1.0), (0.0, 0.0), (1.0, 0.0), (0.0, 1.0)];
+        assert!((tau(&table) - 0.3).abs() < 1e-12);
+    }
+
+    #[test]
     fn equal_numbers_share_the_mean_of_their_ranks() {
         assert_eq!(average_ranks(&[0.5, 0.1, 0.5, 0.9, 0.5]), Some(vec![3.0, 1.0, 3.0, 5.0, 3.0]));
         assert_eq!(average_ranks(&[2.0, 2.0]), Some(vec![1.5, 1.5]));

@@ -7,6 +7,7 @@ pub mod family;
 pub mod lock;
 pub mod near_duplicates;
 pub mod pin;
+pub mod sampling;
 pub mod strata;
 pub mod waiver;
 

@@ -56,6 +56,8 @@ pub fn reply(request: &JudgeRequest) -> Reply {
     let value = match request.name.as_str() {
         "faithfulness.verdicts" => faithfulness(request),
         "faithfulness.labels" => labels(request),
+        "faithfulness.sentence" => sentence(request),
+        "faithfulness.confirm" => confirm(request),
         "answer_relevancy.verdicts" => answer_relevancy(request),
         "context_precision.verdicts" => context_precision(request),
         "context_relevancy.verdicts" => context_relevancy(request),
@@ -168,17 +170,39 @@ fn weighed<'a>(
 
 /// A sentence has the worst verdict of its claims.
 fn labels(request: &JudgeRequest) -> Option<Value> {
+    Some(json!({"sentences": labelled(request, request.numbered_of("sentences")?)?}))
+}
+
+/// The same for a sentence without the others.
+fn sentence(request: &JudgeRequest) -> Option<Value> {
+    let alone = [request.text_of("sentence")?.to_owned()];
+    let label = labelled(request, &alone)?.into_iter().next()?;
+    let verdict = label.get("verdict").cloned().unwrap_or_else(|| json!("no_claim"));
+    Some(json!({"verdict": verdict, "reason": label.get("reason")}))
+}
+
+/// Given claims, each as a sentence without the others; one that states nothing is supported by nothing.
+fn confirm(request: &JudgeRequest) -> Option<Value> {
+    let mut claims = Vec::new();
+    for (at, claim) in request.numbered_of("claims")?.iter().enumerate() {
+        let label = labelled(request, std::slice::from_ref(claim))?.into_iter().next()?;
+        let verdict = label.get("verdict").cloned().unwrap_or_else(|| json!(Verdict::Unsupported.as_str()));
+        claims.push(json!({"n": at + 1, "verdict": verdict, "reason": label.get("reason")}));
+    }
+    Some(json!({"claims": claims}))
+}
+
+fn labelled(request: &JudgeRequest, sentences: &[String]) -> Option<Vec<Value>> {
     let contexts = request.numbered_of("contexts")?;
     let evidence = premises(contexts, request.language);
-    let sentences = entries(request.numbered_of("sentences")?, request.language, |_, sentence, ground| {
+    Some(entries(sentences, request.language, |_, sentence, ground| {
         let weighed = weighed(sentence, ground, contexts, &evidence, request.language);
         let worst = weighed.into_iter().map(|(_, reading)| reading).max_by_key(|reading| badness(reading.verdict));
         worst.map_or(
             json!({"no_claim": true}),
             |reading| json!({"verdict": reading.verdict.as_str(), "reason": reading.why}),
         )
-    });
-    Some(json!({"sentences": sentences}))
+    }))
 }
 
 fn badness(verdict: Verdict) -> u8 {

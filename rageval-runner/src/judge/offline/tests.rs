@@ -143,6 +143,36 @@ fn a_label_is_the_worst_verdict_of_a_sentences_claims() {
 }
 
 #[test]
+fn a_sentence_asked_about_alone_has_the_label_that_it_has_among_others() {
+    let contexts = ["The fee is 5 dollars.", "The refund takes 30 days."];
+    for (sentence, expected) in [
+        ("Hello!", "no_claim"),
+        ("The fee is 5 dollars, and the refund takes 30 days.", "supported"),
+        ("The fee is 5 dollars, and the refund takes 60 days.", "contradicted"),
+        ("The fee is 5 dollars, and the office in Dublin opens at noon.", "unsupported"),
+    ] {
+        let asked =
+            request("faithfulness.sentence", Language::En).numbered("contexts", contexts).text("sentence", sentence);
+        assert_eq!(value(&asked)["verdict"], expected, "{sentence}");
+    }
+}
+
+#[test]
+fn a_given_claim_has_the_verdict_of_a_sentence_and_always_has_one() {
+    let contexts = ["The fee is 5 dollars.", "The refund takes 30 days."];
+    let claims =
+        ["The fee is 5 dollars.", "The refund takes 60 days.", "The office in Dublin opens at noon.", "Hello!"];
+    let asked = request("faithfulness.confirm", Language::En)
+        .text("query", "What does it cost?")
+        .numbered("claims", claims)
+        .numbered("contexts", contexts);
+    let reply = value(&asked);
+    let verdicts: Vec<_> = reply["claims"].as_array().expect("a list").iter().map(|claim| &claim["verdict"]).collect();
+    assert_eq!(verdicts, ["supported", "contradicted", "unsupported", "unsupported"]);
+    assert_eq!(reply["claims"][3]["n"], 4);
+}
+
+#[test]
 fn an_answer_of_function_words_alone_is_compared_as_it_stands() {
     for (language, context, answer, expected) in [
         (Language::En, "The band that played was The Who.", vec!["The Who"], "supported"),

@@ -54,11 +54,35 @@ pub(super) struct Template {
     pub(super) fields: &'static [Field],
     /// JSON schema of the reply.
     pub(super) schema: &'static str,
+    /// What it says of data and of the reply.
+    pub(super) rules: Rules,
+    /// The fields that stay the same while the one after them changes from request to request: the code in the fences is drawn from
+    /// these alone, so that what a server has read of one request serves the next. Empty where it is drawn from all fields.
+    pub(super) shared: &'static [&'static str],
     /// In the order of [`LANGUAGES`].
     texts: [&'static str; 3],
 }
 
+/// Which of the two texts stands for `rules` in a template.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rules {
+    /// All that can be said.
+    Full,
+    /// The same in few words, for small models.
+    Brief,
+}
+
 impl Template {
+    /// For requests that are alike but for the field after these.
+    const fn sharing(self, shared: &'static [&'static str]) -> Self {
+        Self { shared, ..self }
+    }
+
+    /// For small models.
+    const fn brief(self) -> Self {
+        Self { rules: Rules::Brief, ..self }
+    }
+
     /// The built-in file in a language.
     pub(super) fn text(&self, language: Language) -> &'static str {
         in_language(&self.texts, language)
@@ -67,9 +91,15 @@ impl Template {
 
 /// The rules that hold for every request: what is data, what does not count, what a reply is. A template of its own, with the one
 /// value `reasons`.
-pub(super) fn rules(language: Language) -> &'static str {
-    in_language(&[include_str!("rules.en.md"), include_str!("rules.pt.md"), include_str!("rules.zh.md")], language)
-        .trim_end()
+pub(super) fn rules(rules: Rules, language: Language) -> &'static str {
+    let full = [include_str!("rules.en.md"), include_str!("rules.pt.md"), include_str!("rules.zh.md")];
+    let brief =
+        [include_str!("rules.brief.en.md"), include_str!("rules.brief.pt.md"), include_str!("rules.brief.zh.md")];
+    let texts = match rules {
+        Rules::Full => full,
+        Rules::Brief => brief,
+    };
+    in_language(&texts, language).trim_end()
 }
 
 fn in_language(texts: &[&'static str; 3], language: Language) -> &'static str {
@@ -88,6 +118,8 @@ macro_rules! template {
             name: $name,
             fields: $fields,
             schema: include_str!(concat!($name, ".json")),
+            rules: Rules::Full,
+            shared: &[],
             texts: [
                 include_str!(concat!($name, ".en.md")),
                 include_str!(concat!($name, ".pt.md")),
@@ -118,6 +150,7 @@ pub(super) const TEMPLATES: &[Template] = &[
     template!("faithfulness.claims", &[text("query"), numbered("sentences")]),
     template!("faithfulness.confirm", &[text("query"), numbered("claims"), numbered("contexts")]),
     template!("faithfulness.labels", &[text("query"), numbered("sentences"), numbered("contexts")]),
+    template!("faithfulness.sentence", &[numbered("contexts"), text("sentence")]).sharing(&["contexts"]).brief(),
     template!("faithfulness.verdicts", &[text("query"), numbered("sentences"), numbered("contexts")]),
     template!(
         "g_eval.score",

@@ -122,7 +122,7 @@ impl Prompts {
         let at_fault = |why: String| PromptError::Template { name: request.name.clone(), language, why };
         check_fields(template, request)?;
         let sheet = self.sheets.get(template, language, || self.unread(template, language)).map_err(at_fault)?;
-        let Fenced { nonce, blocks } = Fenced::of(&sheet.hash, request);
+        let Fenced { nonce, blocks } = Fenced::of(&sheet.hash, request, template.shared);
         let user = sheet.user(&blocks).map_err(|error| at_fault(error.to_string()))?;
         // A template that leaves a block out, or shows it twice or among the instructions, would be judged by what is left.
         let is_shown_once = |block: &String| user.matches(block.as_str()).count() == 1;

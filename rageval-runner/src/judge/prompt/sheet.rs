@@ -40,7 +40,7 @@ impl<'a> Unread<'a> {
     pub(super) fn of(template: &Template, language: Language, text: &'a str, reasons: bool) -> Result<Self, String> {
         let reasons = reasons && reasons::fit(template.schema);
         let why = |error: minijinja::Error| error.to_string();
-        let rules = fill(catalog::rules(language), [("reasons", reasons.into())]).map_err(why)?;
+        let rules = fill(catalog::rules(template.rules, language), [("reasons", reasons.into())]).map_err(why)?;
         let schema = if reasons { reasons::in_schema(template.schema) } else { template.schema.to_owned() };
         let hash = hash(&[FORM, template.name, language.as_str(), text, &rules, &schema]);
         let (system, user) = parts(text).ok_or(PARTS)?;

@@ -144,6 +144,19 @@ fn the_reference_of_context_precision_is_shown_where_there_is_one() {
 }
 
 #[test]
+fn requests_about_sentences_of_one_answer_are_alike_up_to_the_sentence() {
+    for language in catalog::LANGUAGES {
+        let asked = tried(&metric::faithfulness::Faithfulness, language).param("mode", json!("one_by_one"));
+        let prompts: Vec<_> = asked.first_requests().iter().map(|asked| rendered(asked).expect("a prompt")).collect();
+        let [first, second] = prompts.as_slice() else { panic!("one for each of two sentences: {prompts:?}") };
+        assert_eq!(first.system, second.system);
+        let shared = first.user.bytes().zip(second.user.bytes()).take_while(|(a, b)| a == b).count();
+        assert!(first.user[..shared].ends_with(" ===\n\""), "{}", &first.user[..shared]);
+        assert!(first.user[..shared].contains("=== BEGIN sentence "), "{}", &first.user[..shared]);
+    }
+}
+
+#[test]
 fn a_rubric_shows_what_is_configured() {
     let rubric = || tried(&metric::rubric::Rubric, Language::En);
     for fields in [
@@ -268,8 +281,8 @@ fn a_request_that_does_not_fit_its_prompt_is_an_error() {
             "there is no prompt for `style.verdict`; those that have one: answer_correctness.statements, \
              answer_relevancy.questions, answer_relevancy.verdicts, bias.verdicts, context_entity_recall.entities, \
              context_precision.verdicts, context_recall.attributions, context_relevancy.verdicts, faithfulness.claims, \
-             faithfulness.confirm, faithfulness.labels, faithfulness.verdicts, g_eval.score, g_eval.steps, \
-             noise_sensitivity.attributions, pairwise.preference, refusal_correctness.verdict, rubric.level, \
+             faithfulness.confirm, faithfulness.labels, faithfulness.sentence, faithfulness.verdicts, g_eval.score, \
+             g_eval.steps, noise_sensitivity.attributions, pairwise.preference, refusal_correctness.verdict, rubric.level, \
              self_critique.grades, task_completion.tasks, toxicity.verdicts",
         ),
         (relevancy(), "the field `sentences` is missing"),

@@ -8,9 +8,11 @@ fn replies_that_fit_the_schemas_are_read_by_the_metrics() {
     let claim = |verdict: &str, context: Value, quote: Value| json!({"claim": verdict, "verdict": verdict, "context": context, "quote": quote});
     let of = |metric: &'static dyn metric::Metric| tried(metric, Language::En);
     let by_labels = || of(&metric::faithfulness::Faithfulness).param("mode", json!("labels"));
+    let one_by_one = || of(&metric::faithfulness::Faithfulness).param("mode", json!("one_by_one"));
+    let alone = |first: &str, second: &str| vec![json!({"verdict": first}), json!({"verdict": second})];
     let both = |list: &str, first: &str, second: &str| json!({list: [{"n": 1, "verdict": first}, {"n": 2, "verdict": second}]});
     let one = |first: &str| json!({"sentences": [{"n": 1, "verdict": first}, none]});
-    let table: [(Try, Vec<Value>, f64); 25] = [
+    let table: [(Try, Vec<Value>, f64); 27] = [
         (
             of(&metric::faithfulness::Faithfulness),
             vec![json!({"sentences": [none, {"n": 1, "claims": [
@@ -30,6 +32,8 @@ fn replies_that_fit_the_schemas_are_read_by_the_metrics() {
         ),
         (by_labels(), vec![both("sentences", "supported", "contradicted")], 0.5),
         (by_labels(), vec![one("unsupported")], 0.0),
+        (one_by_one(), alone("supported", "contradicted"), 0.5),
+        (one_by_one(), alone("unsupported", "no_claim"), 0.0),
         (of(&metric::answer_relevancy::AnswerRelevancy), vec![both("sentences", "relevant", "irrelevant")], 0.5),
         (of(&metric::answer_relevancy::AnswerRelevancy), vec![one("relevant")], 1.0),
         (of(&metric::context_precision::ContextPrecision), vec![both("contexts", "not_useful", "useful")], 0.5),

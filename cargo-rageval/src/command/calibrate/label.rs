@@ -1,0 +1,173 @@
+//! `calibrate label`: shows items of a run one after the other, and keeps what a person says of each.
+
+mod agreement;
+mod candidates;
+mod keys;
+mod screen;
+mod session;
+
+use std::{
+    collections::BTreeSet,
+    io::{self, Write},
+    path::PathBuf,
+};
+
+use clap::Args;
+use rageval_runner::{
+    metric::{self, Kind, METRICS},
+    model::{Item, MetricKey, run::Run},
+    report::console::text::visible,
+    store::labels::LabelFile,
+    trust::sampling::{Stratum, draw},
+};
+
+use super::{Files, measure};
+use crate::{
+    context::Context,
+    exit::{Ending, Failure, tell},
+};
+use candidates::candidates;
+use keys::Keys;
+use session::{Session, ToLabel};
+
+/// Label items of a run, so that a judge can be held against you
+///
+/// Draws items of a run: the claims of answers for `faithfulness`, whole answers for every other metric; some of every language, low and
+/// uncertain ones more often, each with the weight that makes up for it. Shows question, evidence and claim, never what the judge said. Each
+/// label is in the file as soon as you gave it: Ctrl-C loses nothing, and the same command goes on where you stopped.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cargo rageval calibrate label --annotator ana
+  cargo rageval calibrate label --annotator ben --metric answer_correctness --items 60
+
+Keys: s supported, i inferred, u unsupported, c contradicted; for whole answers 1 (wrong) to 5 (right); k skip, z take the last
+one back, n note, ? help, q quit. Where there is no terminal, or with --lines, one of these and Enter.
+
+Let a second person label the same items: the same command with another --annotator. Keep --items and --seed as they were, since the
+weights depend on them.")]
+pub(crate) struct LabelItems {
+    /// Who labels: a name, or initials
+    #[arg(long, value_name = "NAME", value_parser = annotator)]
+    annotator: String,
+    /// What to look at
+    #[arg(long, value_name = "METRIC", default_value = "faithfulness", value_parser = MetricKey::parse)]
+    metric: MetricKey,
+    /// A run folder, its `run.json`, or `latest`
+    #[arg(long, value_name = "RUN", default_value = "latest")]
+    run: PathBuf,
+    /// How many items to draw
+    #[arg(long, value_name = "NUMBER", default_value = "60", value_parser = at_least_one)]
+    items: usize,
+    /// Seed of the draw
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    seed: u64,
+    /// The file that labels are added to, JSON lines [default: NAME.jsonl among the labels]
+    #[arg(long, value_name = "FILE")]
+    to: Option<PathBuf>,
+    /// Read lines, as where there is no terminal: for screen readers
+    #[arg(long)]
+    lines: bool,
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "it is a whole number of at least 1".to_owned())
+}
+
+fn annotator(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err("say who labels".to_owned());
+    }
+    if text.chars().any(rageval_runner::model::ids::is_unfit_for_names) {
+        return Err("a name holds no control characters".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
+/// Draws, asks, and tells how far the labels agree with those of others.
+pub(super) fn run(command: &LabelItems, context: &Context) -> Result<Ending, Failure> {
+    let files = Files::read(context)?;
+    let run = measure::read_run(&command.run, context)?;
+    let drawn = drawn(command, &files, &run)?;
+    let path = match &command.to {
+        Some(path) => path.clone(),
+        None => files.policy.labels.join(file_name(&command.annotator)),
+    };
+    if path.extension().is_none_or(|ending| ending != "jsonl") {
+        return Err(Failure::Input(format!("--to {}: labels are added as JSON lines; name it .jsonl", path.display())));
+    }
+    let key = &command.metric;
+    let own = files.labels.labels.iter().filter(|label| label.metric == *key && label.annotator == command.annotator);
+    let done: BTreeSet<&str> = own.map(|label| label.item.as_str()).collect();
+    let known: BTreeSet<String> = files.labels.items.iter().map(|item| item.id.clone()).collect();
+    let count = drawn.len();
+    let to_label: Vec<ToLabel> = drawn.into_iter().filter(|one| !done.contains(one.item.id.as_str())).collect();
+    let before = count - to_label.len();
+    if !to_label.is_empty() {
+        let session = Session {
+            metric: key,
+            annotator: &command.annotator,
+            set_version: files.set_version(),
+            items: to_label,
+            before,
+            known,
+            keys: Keys::new(command.lines),
+        };
+        session.run(LabelFile::new(path.clone()))?;
+    }
+    let files = Files::read(context)?;
+    let mut out = io::stdout().lock();
+    let shown = path.strip_prefix(&files.policy.root).unwrap_or(&path);
+    for line in agreement::lines(&files.labels, key, &command.annotator, count, shown) {
+        writeln!(out, "{line}")?;
+    }
+    out.flush()?;
+    Ok(Ending::Pass)
+}
+
+/// The file of a person's labels: what of the name can stand in a file's name everywhere, and a digest where that is not all of it.
+fn file_name(annotator: &str) -> String {
+    let plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let slug: String = annotator.chars().filter(plain).take(40).collect::<String>().to_ascii_lowercase();
+    let slug = slug.trim_start_matches(['_', '-']);
+    if slug == annotator {
+        return format!("{slug}.jsonl");
+    }
+    let mut fields = rageval_runner::model::case::Fields::default();
+    fields.add("annotator", annotator);
+    format!("labels-{slug}-{}.jsonl", &fields.finish()[..8])
+}
+
+/// What is drawn from the run, after it was made sure that people can label it.
+fn drawn(command: &LabelItems, files: &Files, run: &Run) -> Result<Vec<ToLabel>, Failure> {
+    let key = &command.metric;
+    let is_judged = metric::find(key.name()).is_some_and(|metric| metric.kind() == Kind::Judged);
+    if !is_judged {
+        let known = METRICS.iter().filter(|metric| metric.kind() == Kind::Judged).map(|metric| metric.name());
+        let why = format!("--metric {key}: it asks no judge; one of {}", known.collect::<Vec<_>>().join(", "));
+        return Err(Failure::Input(why));
+    }
+    let found = candidates(run, &files.set, key);
+    let cases = |count: usize| if count == 1 { "1 case".to_owned() } else { format!("{count} cases") };
+    if found.changed > 0 {
+        tell(&format!("left out: {} changed or gone since the run", cases(found.changed)));
+    }
+    if found.unscored > 0 {
+        tell(&format!("left out: {} without a score of {key}, such as declined ones", cases(found.unscored)));
+    }
+    if found.all.is_empty() {
+        let measured: BTreeSet<String> =
+            run.records.iter().flat_map(|record| record.outcomes.keys()).map(|key| visible(&key.to_string())).collect();
+        let measured: Vec<String> = measured.into_iter().collect();
+        return Err(Failure::Input(format!(
+            "the run {} holds nothing of {key} to label; it measured {}",
+            visible(&run.manifest.run_id),
+            measured.join(", ")
+        )));
+    }
+    let strata: Vec<Stratum> = found.all.iter().map(|candidate| candidate.stratum.clone()).collect();
+    let mut items: Vec<Option<Item>> = found.all.into_iter().map(|candidate| Some(candidate.item)).collect();
+    let drawn = draw(&strata, command.items, command.seed);
+    Ok(drawn.into_iter().filter_map(|one| Some(ToLabel { item: items[one.at].take()?, weight: one.weight })).collect())
+}
