@@ -9,6 +9,7 @@ pub mod estimate;
 mod judging;
 mod kept;
 mod limits;
+pub mod reread;
 mod similarity;
 pub mod stamp;
 pub mod steps;
