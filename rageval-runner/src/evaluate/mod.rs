@@ -13,6 +13,7 @@ pub mod reread;
 mod similarity;
 pub mod stamp;
 pub mod steps;
+pub mod thrice;
 
 use std::{
     collections::BTreeMap,

@@ -2,6 +2,7 @@
 
 pub mod changelog;
 pub mod check;
+pub mod drift;
 pub mod family;
 pub mod generators;
 pub mod lock;
