@@ -83,6 +83,8 @@ pub enum Incomparable {
     Parameters,
     /// The baseline was made without this metric.
     NotInBaseline,
+    /// The baseline holds the score without the answer or the claims that it was made from, so it can't be read again.
+    NotStored,
 }
 
 impl Incomparable {
@@ -93,6 +95,7 @@ impl Incomparable {
             Self::Version { .. } => "another version of the metric than the baseline's",
             Self::Parameters => "other parameters of the metric than the baseline's",
             Self::NotInBaseline => "the baseline was made without this metric",
+            Self::NotStored => "the baseline lacks the answer or its claims",
         }
     }
 
@@ -109,7 +112,7 @@ impl Incomparable {
                 Some(format!("now {now}{left}, then {before}"))
             }
             Self::Version { now, before } => Some(format!("now version {now}, then version {before}")),
-            Self::Parameters | Self::NotInBaseline => None,
+            Self::Parameters | Self::NotInBaseline | Self::NotStored => None,
         }
     }
 }
@@ -151,6 +154,13 @@ impl<'a> Basis<'a> {
     fn by_offline_rules(&self) -> Vec<MetricKey> {
         let is_offline = |rule: &MetricRule| self.judge.provider != "offline" && rule.judge == AskedOf::Offline;
         self.rules.metrics.iter().filter(|(_, rule)| is_offline(rule)).map(|(key, _)| key.clone()).collect()
+    }
+
+    /// Whether readings of this metric can differ: a judge gives them, and it is not the rules of `offline`.
+    pub fn is_noisy(&self, metric: &MetricKey) -> bool {
+        let is_judged = self.metrics.get(metric.name()).is_some_and(|facts| facts.kind == Kind::Judged);
+        let is_left_to_rules = self.rules.metrics.get(metric).is_some_and(|rule| rule.judge == AskedOf::Offline);
+        is_judged && !is_left_to_rules && self.judge.provider != "offline"
     }
 
     /// How a drop of this metric's mean is decided.

@@ -2,12 +2,13 @@
 
 use super::{
     basis::{Basis, Incomparable, holds_drop, holds_min},
-    rule::Level,
+    noise,
+    rule::{Level, MetricRule},
     tally,
 };
 use crate::{
     model::{
-        GoldenCase, MetricKey, Record, Unmeasured,
+        GoldenCase, MetricKey, Outcome, Record, UnitInterval, Unmeasured,
         run::{Decision, Ruling},
     },
     report::console,
@@ -85,22 +86,23 @@ pub fn case_findings(case: &GoldenCase, record: &Record, basis: &Basis<'_>) -> C
         CaseFindings { faults: tally::faults_of(case, Some(record), basis.rules), ..CaseFindings::default() };
     let known_metrics = case.known_failure.as_ref().map_or(&[][..], |known| &known.metrics);
     for (metric, rule) in basis.rules.metrics_of(case) {
-        let own = case.bars.get(metric);
-        let min = own.and_then(|own| own.min).or(rule.and_then(|rule| rule.min));
-        let max_drop = own.and_then(|own| own.max_drop).or(rule.and_then(|rule| rule.max_drop));
-        let level = rule.map_or(Level::Fail, |rule| rule.level);
-        let Some(score) = record.outcomes.get(metric).and_then(crate::model::Outcome::score) else { continue };
-        let score = score.get();
+        let CaseBars { min, max_drop, level } = case_bars(case, metric, rule);
+        let Some(score) = record.settled(metric).and_then(Outcome::score).map(UnitInterval::get) else { continue };
         let mut broken = Vec::new();
-        if let Some(min) = min.filter(|min| !holds_min(score, min.get())) {
-            broken.push(Bar::Min(min.get()));
+        if let Some(min) = min.filter(|min| !holds_min(score, *min)) {
+            broken.push(Bar::Min(min));
         }
-        match (max_drop, baseline_score(case, record, metric, basis)) {
-            (Some(max_drop), Some(Ok(baseline))) if !holds_drop(baseline - score, max_drop.get()) => {
-                broken.push(Bar::MaxDrop { baseline, max_drop: max_drop.get() });
+        if let Some((max_drop, accepted)) = max_drop.zip(accepted_score(case, record, metric, basis)) {
+            match accepted.and_then(|accepted| accepted.carries(max_drop)) {
+                Ok(accepted) => {
+                    let baseline = judged_again(record, metric).unwrap_or(accepted);
+                    if !holds_drop(baseline - score, max_drop) {
+                        broken.push(Bar::MaxDrop { baseline, max_drop });
+                    }
+                }
+                Err(why) if level == Level::Fail => findings.undecided.push((metric.clone(), why)),
+                Err(_) => {}
             }
-            (Some(_), Some(Err(why))) if level == Level::Fail => findings.undecided.push((metric.clone(), why)),
-            (Some(_) | None, Some(_) | None) => {}
         }
         let is_known = known_metrics.contains(metric);
         if is_known && broken.is_empty() {
@@ -116,18 +118,61 @@ pub fn case_findings(case: &GoldenCase, record: &Record, basis: &Basis<'_>) -> C
     findings
 }
 
+/// The bars of one metric on one case: the case's own over the policy's.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct CaseBars {
+    pub(super) min: Option<f64>,
+    pub(super) max_drop: Option<f64>,
+    pub(super) level: Level,
+}
+
+/// The bars of one metric on one case; `rule` is what the policy says of the metric.
+pub(super) fn case_bars(case: &GoldenCase, metric: &MetricKey, rule: Option<&MetricRule>) -> CaseBars {
+    let own = case.bars.get(metric);
+    let min = own.and_then(|own| own.min).or(rule.and_then(|rule| rule.min));
+    let max_drop = own.and_then(|own| own.max_drop).or(rule.and_then(|rule| rule.max_drop));
+    let level = rule.map_or(Level::Fail, |rule| rule.level);
+    CaseBars { min: min.map(UnitInterval::get), max_drop: max_drop.map(UnitInterval::get), level }
+}
+
+/// The accepted score of a case.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct AcceptedScore {
+    score: f64,
+    /// Whether the judge can be asked about the accepted answer again, where its readings can differ.
+    can_be_read_again: bool,
+}
+
+impl AcceptedScore {
+    /// The score, where a drop from it can be told from noise; a score that can't drop by more than `max_drop` needs no second reading.
+    pub(super) fn carries(self, max_drop: f64) -> Result<f64, Incomparable> {
+        let needs_none = self.can_be_read_again || holds_drop(self.score, max_drop);
+        if needs_none { Ok(self.score) } else { Err(Incomparable::NotStored) }
+    }
+}
+
 /// The accepted score of this case; `None` for a case or metric that is new, changed, or had no score.
-fn baseline_score(
+pub(super) fn accepted_score(
     case: &GoldenCase,
     record: &Record,
     metric: &MetricKey,
     basis: &Basis<'_>,
-) -> Option<Result<f64, Incomparable>> {
+) -> Option<Result<AcceptedScore, Incomparable>> {
     let accepted = basis.baseline?.cases.get(&case.id).filter(|accepted| accepted.digest == record.digest)?;
     let comparable = basis.comparable(metric)?;
     let Some(outcome) = accepted.outcomes.get(metric) else { return Some(Err(Incomparable::NotInBaseline)) };
     let score = outcome.score()?.get();
-    Some(comparable.map(|_| score))
+    let has_claims =
+        |outcome: Option<&Outcome>| outcome.and_then(Outcome::detail).is_some_and(|detail| !detail.claims.is_empty());
+    let lacks_claims = has_claims(record.outcomes.get(metric)) && !has_claims(Some(outcome));
+    let can_be_read_again = !basis.is_noisy(metric) || !(accepted.response.trim().is_empty() || lacks_claims);
+    Some(comparable.map(|_| AcceptedScore { score, can_be_read_again }))
+}
+
+/// The baseline's score after its answer was judged again; `None` where it was not.
+fn judged_again(record: &Record, metric: &MetricKey) -> Option<f64> {
+    let confirmation = record.readings.get(metric)?.confirmation.as_ref()?;
+    confirmation.baseline().map(UnitInterval::get)
 }
 
 /// Decides one case from its record, and from its snapshot where that was compared.
@@ -148,7 +193,8 @@ pub fn decide_case(
     };
     let lines =
         if ruling.is_red() { console::case::lines(case, record, &findings, snapshot, basis) } else { Vec::new() };
-    let notices = console::case::notices(case, &findings, basis);
+    let mut notices = console::case::notices(case, &findings, basis);
+    notices.extend(record.readings.keys().filter_map(|metric| noise::notice(record, metric)));
     Decision { trial: case.trial_name(), ruling, statistic, threshold, n: None, lines, notices }
 }
 
@@ -157,7 +203,7 @@ mod tests {
     use super::*;
     use crate::{
         gate::fixture::{World, id, key, scored, unit},
-        model::{CaseBar, KnownFailure, Outcome, Taken},
+        model::{CaseBar, KnownFailure, Taken},
     };
 
     fn with_min(score: f64, min: f64) -> World {

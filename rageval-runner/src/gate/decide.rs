@@ -10,7 +10,7 @@ use super::{
     plan::{Gate, GateRule},
     regression::{DropTests, Holes},
     rule::{Level, TailStatistic},
-    tally::{self, Tally},
+    tally::{self, Reading, Tally},
 };
 use crate::{
     model::{
@@ -188,7 +188,7 @@ impl Evidence<'_> {
     }
 
     fn bottom10(&self, metric: &MetricKey, min: f64, which: TailStatistic) -> Found {
-        let tally = self.tally(metric);
+        let tally = Tally::by(Reading::Settled, metric, &self.gate.population, self.records);
         self.at_least(
             tail_name(which),
             &tally,

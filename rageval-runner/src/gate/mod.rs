@@ -5,6 +5,7 @@ pub mod case;
 pub mod decide;
 #[cfg(test)]
 pub(crate) mod fixture;
+pub mod noise;
 pub mod plan;
 #[cfg(test)]
 mod properties;
@@ -17,4 +18,4 @@ pub use basis::{Basis, MetricFacts, holds_drop, holds_min};
 pub use case::{SnapshotFailure, case_findings, decide_case};
 pub use decide::decide_gate;
 pub use plan::{Gate, GateRule, gates, is_tested, needed_cases};
-pub use regression::{DropTests, Population, compare_population, drop_tests};
+pub use regression::{DropTests, Population, compare_population, drop_tests, suspected};

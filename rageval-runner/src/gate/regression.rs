@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    basis::Basis,
-    plan::{Gate, is_tested},
-    tally,
+    basis::{Basis, holds_drop},
+    decide::drop::{FEWEST_CHANGES, SUSPICION},
+    plan::{Gate, GateRule, is_tested},
+    rule::Level,
+    tally::Reading,
 };
 use crate::{
-    model::{CaseId, GoldenSet, MetricKey, Outcome, Records, Unmeasured, run::Baseline},
+    model::{CaseId, GoldenSet, MetricKey, Outcome, Records, UnitInterval, Unmeasured, run::Baseline},
     stats,
 };
 
@@ -46,6 +48,10 @@ pub fn compare_population(set: &GoldenSet, baseline: &Baseline) -> Population {
 pub struct Pairs {
     /// Case, score in the baseline, score now.
     pub scored: Vec<(CaseId, f64, f64)>,
+    /// The same pairs, each the average of both readings where both sides were read once more.
+    pub averaged: Vec<(CaseId, f64, f64)>,
+    /// How many were read once more.
+    pub read_again: usize,
     /// Case, score in the baseline, and why there is none now.
     pub unmeasured: Vec<(CaseId, f64, Unmeasured)>,
     /// Cases that the baseline does not hold.
@@ -57,8 +63,8 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// Pairs the cases of a gate with the baseline, by id and content.
-    pub fn of(metric: &MetricKey, cases: &[CaseId], records: &Records, baseline: &Baseline) -> Self {
+    /// Pairs the cases of a gate with the baseline, by id and content, on these readings of either side.
+    pub fn of(reading: Reading, metric: &MetricKey, cases: &[CaseId], records: &Records, baseline: &Baseline) -> Self {
         let mut pairs = Self::default();
         for case in cases {
             let Some(accepted) = baseline.cases.get(case) else {
@@ -70,18 +76,39 @@ impl Pairs {
                 pairs.changed += 1;
                 continue;
             }
-            let Some(before) = accepted.outcomes.get(metric).and_then(Outcome::score) else {
+            let readings = record.and_then(|record| record.readings.get(metric));
+            let judged_again = readings.and_then(|readings| readings.confirmation.as_ref()?.baseline());
+            let before = match reading {
+                Reading::First => accepted.outcomes.get(metric).and_then(Outcome::score),
+                Reading::Settled => judged_again.or_else(|| accepted.outcomes.get(metric).and_then(Outcome::score)),
+            };
+            let Some(before) = before.map(UnitInterval::get) else {
                 pairs.not_applicable += 1;
                 continue;
             };
-            let before = before.get();
-            match &*tally::outcome_of(metric, record) {
-                Outcome::Scored { score, .. } => pairs.scored.push((case.clone(), before, score.value.get())),
+            match &*reading.outcome_of(metric, record) {
+                Outcome::Scored { score, .. } => {
+                    let now = score.value.get();
+                    pairs.scored.push((case.clone(), before, now));
+                    let second = readings.and_then(|readings| readings.second);
+                    pairs.read_again += usize::from(second.is_some());
+                    let average = |first: f64, second: Option<UnitInterval>| {
+                        second.map_or(first, |second| f64::midpoint(first, second.get()))
+                    };
+                    let before = average(before, second.map(|second| second.before));
+                    pairs.averaged.push((case.clone(), before, average(now, second.map(|second| second.now))));
+                }
                 Outcome::NotApplicable { .. } => pairs.not_applicable += 1,
                 Outcome::Unmeasured { fault } => pairs.unmeasured.push((case.clone(), before, fault.clone())),
             }
         }
         pairs
+    }
+
+    /// The same with the average of both readings as the score of each pair that has two.
+    #[must_use]
+    pub fn of_both_readings(self) -> Self {
+        Self { scored: self.averaged.clone(), ..self }
     }
 
     /// Cases without a score now, with the fault.
@@ -122,6 +149,19 @@ pub struct DropTest {
     pub measured: PValue,
     /// With the unmeasured cases at 0; the same where there are none.
     pub at_zero: PValue,
+    /// The readings it is made from.
+    pub stage: Stage,
+}
+
+/// Which readings the p-value of a drop is made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// The first ones, which raise no suspicion.
+    Unsuspected,
+    /// The first ones, which raise suspicion; no fresh reading of both sides is there.
+    Suspected,
+    /// The average of the first ones and one fresh reading of both sides.
+    ReadAgain,
 }
 
 /// A p-value, alone and among those of the run.
@@ -152,23 +192,26 @@ impl DropTests {
 
 /// Tests every drop of a mean that is decided with a p-value. Call once, with the records of [`super::needed_cases`] or more.
 ///
-/// Slices below their minimum and gates that can't be compared take no part in the correction.
+/// A drop that the first readings make suspect is tested on the average of both readings where the records hold a second one. Slices below their
+/// minimum and gates that can't be compared take no part in the correction.
 pub fn drop_tests(all: &[Gate], records: &Records, basis: &Basis<'_>) -> DropTests {
     let mut names = Vec::new();
+    let mut stages = Vec::new();
     let mut measured = Vec::new();
     let mut at_zero = Vec::new();
-    for gate in all.iter().filter(|gate| is_tested(gate, basis)) {
-        let Some(metric) = &gate.metric else { continue };
-        let Some(Ok(baseline)) = basis.comparable(metric) else { continue };
-        let pairs = Pairs::of(metric, &gate.population, records, baseline);
-        let count = pairs.scored.len() + pairs.unmeasured.len();
-        if count == 0 || (gate.slice.is_some() && count < basis.rules.slices.min_cases) {
-            continue;
-        }
-        let of_measured = p_value(&pairs.with(Holes::LeftOut), basis.seed);
-        let of_all =
-            if pairs.unmeasured.is_empty() { of_measured } else { p_value(&pairs.with(Holes::AtZero), basis.seed) };
+    for gate in all {
+        let Some((max_drop, pairs)) = tested_pairs(gate, records, basis) else { continue };
+        let first = p_values(&pairs, basis.seed);
+        let is_suspect = is_suspect(&pairs, max_drop, first);
+        let (stage, [of_measured, of_all]) = if !is_suspect {
+            (Stage::Unsuspected, first)
+        } else if pairs.read_again == 0 {
+            (Stage::Suspected, first)
+        } else {
+            (Stage::ReadAgain, p_values(&pairs.of_both_readings(), basis.seed))
+        };
         names.push(gate.name.clone());
+        stages.push(stage);
         measured.push(of_measured);
         at_zero.push(of_all);
     }
@@ -176,9 +219,51 @@ pub fn drop_tests(all: &[Gate], records: &Records, basis: &Basis<'_>) -> DropTes
         let adjusted = stats::holm(alone);
         alone.iter().zip(adjusted).map(|(alone, adjusted)| PValue { alone: *alone, adjusted }).collect()
     };
-    let tests =
-        pair(&measured).into_iter().zip(pair(&at_zero)).map(|(measured, at_zero)| DropTest { measured, at_zero });
+    let both = pair(&measured).into_iter().zip(pair(&at_zero));
+    let tests = both.zip(stages).map(|((measured, at_zero), stage)| DropTest { measured, at_zero, stage });
     DropTests { by_gate: names.into_iter().zip(tests).collect() }
+}
+
+/// The gates whose drop of the mean is suspect by the first readings, so that both sides of their changed pairs are to be read once more: a drop of more
+/// than `max_drop`, at least [`FEWEST_CHANGES`] differences and a one-sided p of at most [`SUSPICION`].
+///
+/// Not of metrics whose readings can't differ, and not of gates that only warn.
+pub fn suspected(all: &[Gate], records: &Records, basis: &Basis<'_>) -> Vec<String> {
+    let can_be_read =
+        |gate: &&Gate| gate.level == Level::Fail && gate.metric.as_ref().is_some_and(|metric| basis.is_noisy(metric));
+    let is_suspect = |gate: &&Gate| {
+        tested_pairs(gate, records, basis)
+            .is_some_and(|(max_drop, pairs)| is_suspect(&pairs, max_drop, p_values(&pairs, basis.seed)))
+    };
+    all.iter().filter(can_be_read).filter(is_suspect).map(|gate| gate.name.clone()).collect()
+}
+
+/// `max_drop` and the pairs of a gate that is decided with a p-value; `None` of other gates, of slices below their minimum and of what can't be compared.
+fn tested_pairs(gate: &Gate, records: &Records, basis: &Basis<'_>) -> Option<(f64, Pairs)> {
+    let (GateRule::MeanDrop { max_drop }, true) = (gate.rule, is_tested(gate, basis)) else { return None };
+    let metric = gate.metric.as_ref()?;
+    let baseline = basis.comparable(metric)?.ok()?;
+    let pairs = Pairs::of(Reading::First, metric, &gate.population, records, baseline);
+    let count = pairs.scored.len() + pairs.unmeasured.len();
+    let is_too_small = count == 0 || (gate.slice.is_some() && count < basis.rules.slices.min_cases);
+    (!is_too_small).then(|| (max_drop.get(), pairs))
+}
+
+/// The p-values over the scored pairs, and with the unmeasured ones at 0.
+fn p_values(pairs: &Pairs, seed: u64) -> [f64; 2] {
+    let measured = p_value(&pairs.with(Holes::LeftOut), seed);
+    let is_whole = pairs.unmeasured.is_empty();
+    [measured, if is_whole { measured } else { p_value(&pairs.with(Holes::AtZero), seed) }]
+}
+
+/// Whether first readings make a drop suspect, with the unmeasured cases left out or at 0.
+fn is_suspect(pairs: &Pairs, max_drop: f64, p_values: [f64; 2]) -> bool {
+    [Holes::LeftOut, Holes::AtZero].into_iter().zip(p_values).any(|(holes, p)| {
+        let differences = drops(&pairs.with(holes));
+        let changed = differences.iter().filter(|difference| **difference != 0.0).count();
+        let is_dropped = stats::mean(&differences).is_some_and(|drop| !holds_drop(drop, max_drop));
+        is_dropped && changed >= FEWEST_CHANGES && p <= SUSPICION
+    })
 }
 
 /// McNemar's exact test for scores of 0 and 1, else the sign-flip test on the mean.
@@ -247,7 +332,7 @@ mod tests {
         });
         let cases: Vec<_> = world.set.cases.iter().map(|case| case.id.clone()).collect();
         let baseline = world.baseline.as_ref().expect("a baseline");
-        let pairs = Pairs::of(&key("recall@5"), &cases, &world.records, baseline);
+        let pairs = Pairs::of(Reading::First, &key("recall@5"), &cases, &world.records, baseline);
         assert_eq!(pairs.scored, [(id("c00"), 0.9, 0.5)]);
         assert_eq!((pairs.not_applicable, pairs.changed, pairs.new), (1, 1, 1));
         assert_eq!(pairs.with(Holes::AtZero), [(id("c00"), 0.9, 0.5), (id("c02"), 0.9, 0.0)]);

@@ -155,6 +155,31 @@ pub enum DecisionRule {
     NonInferior,
 }
 
+/// How far suspects are read again before the run is decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Confirm {
+    /// Confirmed failing cases after which the run is decided and further suspects stay as first read.
+    pub enough: usize,
+    /// Requests after which no further suspect is begun; `None` takes as many as the run asked, at least [`Confirm::LEAST_BUDGET`].
+    pub budget: Option<usize>,
+}
+
+impl Confirm {
+    /// The smallest budget where none is stated.
+    pub const LEAST_BUDGET: usize = 100;
+
+    /// The requests that confirmation may take in a run that asked so many.
+    pub fn budget(&self, asked_in_run: usize) -> usize {
+        self.budget.unwrap_or(asked_in_run.max(Self::LEAST_BUDGET))
+    }
+}
+
+impl Default for Confirm {
+    fn default() -> Self {
+        Self { enough: 5, budget: None }
+    }
+}
+
 /// Comparison with the baseline.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Regression {
@@ -250,4 +275,6 @@ pub struct Rules {
     pub orphans: Orphans,
     /// Unmeasured cases that a run may have.
     pub max_unmeasured: usize,
+    /// How far suspects are read again.
+    pub confirm: Confirm,
 }

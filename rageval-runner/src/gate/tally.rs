@@ -8,6 +8,15 @@ use crate::{
     stats::{self, Cluster, Interval},
 };
 
+/// Which reading of a judged score is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reading {
+    /// The first one. Numbers over all cases are made of these, since of the others only suspects have any.
+    First,
+    /// What the readings of a suspect settled, else the first one.
+    Settled,
+}
+
 /// What became of one metric over many cases. The three add up to the cases.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tally {
@@ -22,9 +31,14 @@ pub struct Tally {
 impl Tally {
     /// Counts the outcomes of these cases. A case without record, or whose record lacks the metric, is unmeasured.
     pub fn of(metric: &MetricKey, cases: &[CaseId], records: &Records) -> Self {
+        Self::by(Reading::First, metric, cases, records)
+    }
+
+    /// Counts what these readings made of these cases.
+    pub fn by(reading: Reading, metric: &MetricKey, cases: &[CaseId], records: &Records) -> Self {
         let mut tally = Self::default();
         for case in cases {
-            match &*outcome_of(metric, records.get(case).map(|record| &**record)) {
+            match &*reading.outcome_of(metric, records.get(case).map(|record| &**record)) {
                 Outcome::Scored { score, .. } => tally.scored.push((case.clone(), score.value.get())),
                 Outcome::NotApplicable { why } => tally.not_applicable.push((case.clone(), why.clone())),
                 Outcome::Unmeasured { fault } => tally.unmeasured.push((case.clone(), fault.clone())),
@@ -115,7 +129,17 @@ pub struct Aggregate {
     pub unmeasured: usize,
 }
 
-/// What became of a metric in a record.
+impl Reading {
+    /// What became of a metric in a record by this reading.
+    pub fn outcome_of<'a>(self, metric: &MetricKey, record: Option<&'a Record>) -> Cow<'a, Outcome> {
+        match (self, record.and_then(|record| record.settled(metric))) {
+            (Self::Settled, Some(outcome)) => Cow::Borrowed(outcome),
+            (Self::Settled, None) | (Self::First, _) => outcome_of(metric, record),
+        }
+    }
+}
+
+/// What became of a metric by its first reading.
 pub fn outcome_of<'a>(metric: &MetricKey, record: Option<&'a Record>) -> Cow<'a, Outcome> {
     let Some(record) = record else {
         return Cow::Owned(Outcome::unmeasured("no record", "the case was not evaluated"));

@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     embed::spec::EmbedderSpec,
-    gate::rule::{DecisionRule, FailOn, Orphans, Regression, Rules},
+    gate::rule::{Confirm, DecisionRule, FailOn, Orphans, Regression, Rules},
     judge::spec::{JudgeProvider, JudgeSpec},
     metric::Metric,
     model::{Budget, Place, case},
@@ -260,6 +260,7 @@ fn read(reader: &mut Reader<'_>, node: &Node<'_>, file: &Path, metrics: Metrics<
             .get("max_unmeasured")
             .and_then(|node| reader.count(node, "\"max_unmeasured\"", 0))
             .unwrap_or_default(),
+        confirm: Confirm::default(),
     };
     let mut digest = case::Fields::default();
     digest.add("policy", &reader.source.text.replace("\r\n", "\n"));

@@ -3,9 +3,9 @@
 use super::{
     super::{
         basis::holds_drop,
-        regression::{DropTests, Holes, PValue, Pairs, drops},
+        regression::{DropTest, DropTests, Holes, PValue, Pairs, Stage, drops},
         rule::{DecisionRule, TailStatistic},
-        tally,
+        tally::{self, Reading},
     },
     Evidence, Found, MOST_NAMED, tail, tail_name,
 };
@@ -28,19 +28,25 @@ const ACCEPT_BASELINE: &str = "cargo rageval baseline accept, after a run of all
 
 impl Evidence<'_> {
     pub(super) fn mean_drop(&self, metric: &MetricKey, max_drop: f64, tests: &DropTests) -> Found {
-        let pairs = match self.pairs(metric) {
+        let pairs = match self.pairs(Reading::First, metric) {
             Ok(pairs) => pairs,
             Err(found) => return *found,
         };
         let rule = self.basis.decision_rule(metric);
         let test = tests.get(&self.gate.name);
-        let measured = self.judge_drop(rule, &pairs.with(Holes::LeftOut), max_drop, test.map(|test| test.measured));
-        let at_zero = self.judge_drop(rule, &pairs.with(Holes::AtZero), max_drop, test.map(|test| test.at_zero));
+        let of_both = test.is_some_and(|test| test.stage == Stage::ReadAgain);
+        let pairs = if of_both { pairs.of_both_readings() } else { pairs };
+        let p_of = |p: fn(&DropTest) -> PValue| test.as_ref().map(p);
+        let measured = self.judge_drop(rule, &pairs.with(Holes::LeftOut), max_drop, p_of(|test| test.measured));
+        let at_zero = self.judge_drop(rule, &pairs.with(Holes::AtZero), max_drop, p_of(|test| test.at_zero));
         let is_at_zero = severity(at_zero.ruling) > severity(measured.ruling) && !pairs.unmeasured.is_empty();
         let judged = if is_at_zero { at_zero } else { measured };
         let mut headline = judged.headline;
         if is_at_zero {
             headline = format!("{headline}, with {} unmeasured at 0", pairs.unmeasured.len());
+        }
+        if let Some(test) = test.filter(|_| rule == DecisionRule::Confident && self.basis.is_noisy(metric)) {
+            headline = format!("{headline}{}", stage_text(test.stage, pairs.read_again));
         }
         let mut found = self.found(judged.ruling, headline);
         (found.statistic, found.threshold, found.n) = (judged.drop, Some(max_drop), Some(pairs.scored.len()));
@@ -71,7 +77,7 @@ impl Evidence<'_> {
     }
 
     pub(super) fn bottom10_drop(&self, metric: &MetricKey, max_drop: f64, which: TailStatistic) -> Found {
-        let pairs = match self.pairs(metric) {
+        let pairs = match self.pairs(Reading::Settled, metric) {
             Ok(pairs) => pairs,
             Err(found) => return *found,
         };
@@ -180,7 +186,7 @@ impl Evidence<'_> {
     }
 
     /// The pairs to compare, or why that can't be decided.
-    fn pairs(&self, metric: &MetricKey) -> Result<Pairs, Box<Found>> {
+    fn pairs(&self, reading: Reading, metric: &MetricKey) -> Result<Pairs, Box<Found>> {
         let baseline = match self.basis.comparable(metric) {
             Some(Ok(baseline)) => baseline,
             Some(Err(why)) => {
@@ -194,7 +200,7 @@ impl Evidence<'_> {
                 return Err(Box::new(self.found(Ruling::Inconclusive, why.to_owned())));
             }
         };
-        let pairs = Pairs::of(metric, &self.gate.population, self.records, baseline);
+        let pairs = Pairs::of(reading, metric, &self.gate.population, self.records, baseline);
         match self.too_little(pairs.scored.len(), &pairs.unmeasured_faults(), "paired") {
             Some(mut found) => {
                 if found.ruling == Ruling::Undecided && pairs.unmeasured.is_empty() {
@@ -231,6 +237,15 @@ struct JudgedDrop {
     ruling: Ruling,
     drop: Option<f64>,
     headline: String,
+}
+
+/// What a drop that was suspected says of the readings it is decided on.
+fn stage_text(stage: Stage, read_again: usize) -> String {
+    match stage {
+        Stage::Unsuspected => String::new(),
+        Stage::Suspected => "; not confirmed: no second reading".to_owned(),
+        Stage::ReadAgain => format!("; average of two readings of {read_again} changed cases"),
+    }
 }
 
 /// How many got worse and better, and the smallest drop that this many cases could have shown.

@@ -9,6 +9,7 @@ use crate::{
     gate::{
         Basis, SnapshotFailure,
         case::{Bar, Broken, CaseFindings},
+        noise,
     },
     model::{Claim, Detail, Ending, Expectation, GoldenCase, Ranked, Record, Sample, Unmeasured, Verdict},
 };
@@ -163,12 +164,13 @@ pub fn bar_text(broken: &Broken) -> String {
 /// A broken rule in numbers, with what the metric says of it.
 fn broken_text(broken: &Broken, record: &Record) -> String {
     let mut text = bar_text(broken);
-    let outcome = record.outcomes.get(&broken.metric);
+    let outcome = record.settled(&broken.metric);
     if let Some(crate::model::Outcome::Scored { score, detail }) = outcome {
         let mut remarks = Vec::new();
         remarks.extend(detail.k_of_n.map(|(k, n)| format!("{k} of {n}")));
         remarks.extend(score.raw.map(|raw| format!("measured {raw}")));
         remarks.extend(detail.note.clone());
+        remarks.extend(noise::remark(record, &broken.metric));
         if !remarks.is_empty() {
             text = format!("{text} ({})", remarks.join("; "));
         }
@@ -185,11 +187,8 @@ fn evidence_lines(
 ) -> Vec<String> {
     let mut lines = Vec::new();
     let metrics: BTreeSet<_> = findings.failed.iter().map(|broken| &broken.metric).collect();
-    let details: Vec<&Detail> = metrics
-        .iter()
-        .filter_map(|metric| record.outcomes.get(metric))
-        .filter_map(|outcome| outcome.detail())
-        .collect();
+    let details: Vec<&Detail> =
+        metrics.iter().filter_map(|metric| record.settled(metric)).filter_map(|outcome| outcome.detail()).collect();
     lines.extend(missed_lines(case, record, &details));
     let mut claims: Vec<&Claim> = Vec::new();
     for verdict in [Verdict::Contradicted, Verdict::Unsupported] {
