@@ -87,6 +87,7 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
         target: "rag_regression",
     };
     let mut decisions = decide(&set, &merged.records, &mut merged.decisions, &basis);
+    notices.extend(basis.read_once(&set.cases));
     let locked = LockFiles::of(&policy.cases);
     if locked.is_locked() {
         let read = lock::read(&locked.lock).map_err(|error| error.to_string());

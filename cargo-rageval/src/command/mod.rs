@@ -4,6 +4,7 @@ mod baseline;
 mod cases;
 mod estimate;
 mod gate;
+mod judge;
 mod prompts;
 mod replies;
 mod schema;
@@ -40,6 +41,8 @@ enum Command {
     #[command(subcommand)]
     Baseline(baseline::Baseline),
     #[command(subcommand)]
+    Judge(judge::Judge),
+    #[command(subcommand)]
     Cases(cases::Cases),
     Prompts(prompts::Prompts),
     Steps(steps::Steps),
@@ -57,6 +60,7 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
         Command::Estimate(estimate) => estimate::run(&estimate, context),
         Command::Score(score) => score::run(&score),
         Command::Baseline(baseline) => baseline::run(&baseline, context),
+        Command::Judge(judge) => judge::run(&judge, context),
         Command::Cases(cases) => cases::run(&cases, context),
         Command::Prompts(prompts) => prompts::run(&prompts),
         Command::Steps(steps) => steps::run(&steps, context),

@@ -269,6 +269,7 @@ fn notices(session: &Session, trust: &Trust) -> Vec<String> {
     if policy.rules.regression.is_none() && (policy.rules.has_drop_rules() || own_drops) {
         notices.push("no `regression.baseline` in thresholds.yaml: `max_drop` rules compare nothing".to_owned());
     }
+    notices.extend(basis(session).read_once(&session.files.set.cases));
     let lock = LockFiles::of(&policy.cases);
     if session.files.scope == Scope::Whole && !lock.is_locked() {
         notices.push(trust::lock::unlocked(&lock.name(&policy.root)));

@@ -1,9 +1,10 @@
-//! The only writer of files: runs, records, baselines, locks of golden sets, replies of the judge, evaluation steps.
+//! The only writer of files: runs, records, baselines, locks of golden sets, replies of the judge, evaluation steps, probes.
 
 pub mod baseline;
 pub mod ledger;
 pub mod lock;
 pub mod minute;
+pub mod probes;
 pub mod replies;
 pub mod runs;
 pub mod slots;

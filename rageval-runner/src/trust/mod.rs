@@ -8,6 +8,8 @@ pub mod generators;
 pub mod lock;
 pub mod near_duplicates;
 pub mod pin;
+pub mod probe_set;
+pub mod probes;
 pub mod strata;
 pub mod waiver;
 
