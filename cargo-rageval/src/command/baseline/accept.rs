@@ -227,13 +227,16 @@ fn reading<'a>(accept: &Accept, run: &'a Run, here: Option<&'a Here>, context: &
         let (Some(case), Some(sample)) = (set.get(&record.case), record.sample()) else { continue };
         for (metric, first) in &record.outcomes {
             let of = policy.rules.metrics.get(metric).map_or(AskedOf::Policy, |rule| rule.judge);
-            let is_score = matches!(first, Outcome::Scored { .. });
+            let readings = record.readings.get(metric);
+            // What a confirmation settled was read often enough, and is in the baseline already.
+            let is_settled = readings.and_then(|readings| readings.confirmation.as_ref()?.settled()).is_some();
+            let is_score = matches!(first, Outcome::Scored { .. }) && !is_settled;
             if is_score
                 && is_judged(metric)
                 && of.is_policy()
                 && asking.inner().evaluation().is_asked(case, sample, metric)
             {
-                let heard = record.readings.get(metric).map_or(&[][..], |readings| &readings.now);
+                let heard = readings.map_or(&[][..], |readings| &readings.now);
                 scores.push(ReadFirst { case, sample, metric, first, heard });
             }
         }
