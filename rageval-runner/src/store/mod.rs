@@ -5,6 +5,7 @@ pub mod ledger;
 pub mod lock;
 pub mod minute;
 pub mod probes;
+pub mod readings;
 pub mod replies;
 pub mod runs;
 pub mod slots;
