@@ -1,22 +1,19 @@
-//! `baseline`: makes a run the one that later runs are compared with.
+//! `baseline`: the run that later runs are compared with, and how it changes.
 
-use std::{
-    io::{self, Write},
-    path::{Path, PathBuf},
-};
+mod accept;
+mod readings;
+mod rejudge;
 
-use clap::{Args, Subcommand};
+use std::path::Path;
+
+use clap::Subcommand;
 use rageval_runner::{
-    load,
-    metric::{self, METRICS, Metric},
+    metric::{self, Kind, METRICS, Metric},
     model::{
         CaseId, MetricKey,
-        run::{LoweredScores, Run},
+        run::{Baseline as Kept, LoweredScores},
     },
-    store::{
-        baseline::{self, Difference, ScoreChange},
-        runs,
-    },
+    store::baseline::{self, Accepted, Difference, ScoreChange},
 };
 
 use crate::{
@@ -27,32 +24,8 @@ use crate::{
 /// Keep the run that later runs are compared with
 #[derive(Debug, Subcommand)]
 pub(crate) enum Baseline {
-    Accept(Accept),
-}
-
-/// Make a run the baseline
-///
-/// Writes the baseline file, and beside it the retrieved texts. A run that is partial or has unmeasured cases is refused. A run with red
-/// cases is not; but each score that it lowers needs a reason, which is stored. A score of `pairwise` below 0.5, a tie, counts as lowered: the
-/// accepted answer would be replaced by a worse one.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  cargo rageval baseline accept
-  cargo rageval baseline accept --reason \"the 2024 price list was withdrawn\"
-  cargo rageval baseline accept downloads/rageval-run/run.json")]
-pub(crate) struct Accept {
-    /// A run folder, its `run.json`, or a `latest` file beside run folders [default: the latest run]
-    run: Option<PathBuf>,
-    /// The same, as other commands take it
-    #[arg(long = "run", value_name = "RUN", conflicts_with = "run")]
-    named: Option<PathBuf>,
-    /// The baseline file [default: the one that thresholds.yaml names, else baselines/main.json beside it]
-    #[arg(long, value_name = "FILE")]
-    to: Option<PathBuf>,
-    /// Why scores are lowered
-    #[arg(long, value_name = "TEXT", value_parser = reason)]
-    reason: Option<String>,
+    Accept(accept::Accept),
+    Rejudge(rejudge::Rejudge),
 }
 
 fn reason(text: &str) -> Result<String, String> {
@@ -63,82 +36,39 @@ fn reason(text: &str) -> Result<String, String> {
 /// Does what the command line says.
 pub(crate) fn run(baseline: &Baseline, context: &Context) -> Result<Ending, Failure> {
     match baseline {
-        Baseline::Accept(accept) => run_accept(accept, context),
+        Baseline::Accept(accept) => accept::run(accept, context),
+        Baseline::Rejudge(rejudge) => rejudge::run(rejudge, context),
     }
 }
 
-/// The baseline file that the policy names, after a check that the run is of these cases and this system.
-///
-/// A policy or cases that cannot be read here (they may name metrics of the test binary) say nothing.
-fn named_baseline(context: &Context, run: &Run, from: &Path) -> Result<PathBuf, Failure> {
-    let file = context.root.join(load::FILE_NAME);
-    if !file.is_file() && from.starts_with(&context.runs) {
-        return Err(Failure::Input(
-            "there is no thresholds.yaml here or above; say where the baseline goes: --to FILE".to_owned(),
-        ));
-    }
-    let policy = load::policy(&file, METRICS).ok();
-    if let Some(policy) = &policy {
-        let other = match load::cases(policy, METRICS) {
-            Ok(set) if set.digest() != run.manifest.golden_set.digest => Some("golden cases"),
-            _ if policy.system.kind.as_str() != run.manifest.system.kind => Some("kind of system"),
-            _ => None,
-        };
-        if let Some(what) = other {
-            let why = format!(
-                "{}: it is a run of another {what} than stands here; run the gate again, or name its run",
-                from.display()
-            );
-            return Err(Failure::Input(why));
-        }
-    }
-    let named = policy.and_then(|policy| policy.rules.regression.map(|regression| regression.baseline));
-    Ok(context.root.join(named.as_deref().unwrap_or("baselines/main.json")))
+/// Whether a judge gives this score for the answer alone; what is compared with the baseline's own answer is none of these.
+fn is_judged(key: &MetricKey) -> bool {
+    metric::find(key.name()).is_some_and(|metric| metric.kind() == Kind::Judged && !metric.reads_baseline())
 }
 
-fn run_accept(accept: &Accept, context: &Context) -> Result<Ending, Failure> {
-    let input = |error: &dyn std::fmt::Display| Failure::Input(error.to_string());
-    let named = accept.run.as_ref().or(accept.named.as_ref());
-    let from = named.cloned().unwrap_or_else(|| context.runs.join("latest"));
-    if named.is_none() && !from.exists() {
-        let why = format!("{}: no run yet; run the gate first: cargo test --test rag_regression", from.display());
-        return Err(Failure::Input(why));
-    }
-    let run = runs::read(&from).map_err(|error| input(&error))?;
-    let to = match &accept.to {
-        Some(to) => to.clone(),
-        None => named_baseline(context, &run, &from)?,
-    };
-    let earlier = baseline::read_if_present(&to).map_err(|error| input(&error))?;
-    let mut accepted =
-        baseline::from_run(&run).map_err(|refused| Failure::Input(format!("{}: {refused}", from.display())))?;
-    let difference = earlier.as_ref().map(|earlier| Difference::between(earlier, &accepted.baseline, METRICS));
+/// Writes a baseline in the place of an earlier one, with the reason for what it lowers; returns what it changes, line by line.
+fn replace(to: &Path, earlier: Option<&Kept>, mut later: Accepted, reason: Option<&str>) -> Result<String, Failure> {
+    let difference = earlier.map(|earlier| Difference::between(earlier, &later.baseline, METRICS));
     let lowered = difference.as_ref().map_or(&[][..], |difference| &difference.lowered);
     // A score that is gone can hide any fall: the next baseline would start from nothing.
     let gone = difference.as_ref().map_or(&[][..], |difference| &difference.unscored);
-    accepted.baseline.manifest.reasons = earlier.map(|earlier| earlier.manifest.reasons).unwrap_or_default();
+    later.baseline.manifest.reasons = earlier.map(|earlier| earlier.manifest.reasons.clone()).unwrap_or_default();
     if !lowered.is_empty() || !gone.is_empty() {
-        let Some(reason) = &accept.reason else { return Err(needs_reason(&to, lowered, gone)) };
+        let Some(reason) = reason else { return Err(needs_reason(to, lowered, gone)) };
         let scores = lowered.iter().map(|c| (c.case.clone(), c.metric.clone(), c.before, c.after)).collect();
-        let lowered = LoweredScores { reason: reason.clone(), scores, gone: gone.to_vec() };
-        accepted.baseline.manifest.reasons.push(lowered);
+        let lowered = LoweredScores { reason: reason.to_owned(), scores, gone: gone.to_vec() };
+        later.baseline.manifest.reasons.push(lowered);
     }
-    baseline::write(&to, &accepted.baseline, &accepted.texts).map_err(|error| input(&error))?;
-
-    let mut out = io::stdout().lock();
-    let (cases, run) = (count(accepted.baseline.cases.len(), "case"), &run.manifest);
-    let revision = run.git_revision.as_deref().map(|revision| format!(" at {revision:.12}")).unwrap_or_default();
-    writeln!(out, "{}: {cases} accepted, from run {}{revision}", to.display(), run.run_id)?;
-    match &difference {
-        None => writeln!(out, "the first baseline here")?,
-        Some(difference) if difference.is_empty() => writeln!(out, "no case and no score differs")?,
-        Some(difference) => out.write_all(told(difference).as_bytes())?,
+    baseline::write(to, &later.baseline, &later.texts).map_err(|error| Failure::Input(error.to_string()))?;
+    let mut text = match &difference {
+        None => "the first baseline here\n".to_owned(),
+        Some(difference) if difference.is_empty() => "no case and no score differs\n".to_owned(),
+        Some(difference) => told(difference),
+    };
+    if reason.is_some() && lowered.is_empty() && gone.is_empty() {
+        text.push_str("no score was lowered, so the reason is not kept\n");
     }
-    if accept.reason.is_some() && lowered.is_empty() && gone.is_empty() {
-        writeln!(out, "no score was lowered, so the reason is not kept")?;
-    }
-    out.flush()?;
-    Ok(Ending::Pass)
+    Ok(text)
 }
 
 /// What changed, in the order in which a reviewer should look at it.

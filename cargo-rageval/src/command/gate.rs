@@ -16,7 +16,7 @@ use rageval_runner::{
     load::{self, Policy},
     metric::METRICS,
     model::{
-        GoldenCase, GoldenSet, MetricKey, Records,
+        GoldenCase, GoldenSet, MetricKey, Record, Records,
         run::{Baseline, Decision, Manifest, Ruling, Run},
     },
     report::console::{
@@ -28,7 +28,7 @@ use rageval_runner::{
         lock::{self, LockFiles},
         runs,
     },
-    trust::{self, Trust, Waivable},
+    trust::{self, Generators, Trust, Waivable},
 };
 
 use crate::{
@@ -90,6 +90,7 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
         target: "rag_regression",
     };
     let mut decisions = decide(&set, &merged.records, &mut merged.decisions, &basis);
+    notices.extend(basis.read_once(&set.cases));
     let locked = LockFiles::of(&policy.cases);
     if locked.is_locked() {
         let read = lock::read(&locked.lock).map_err(|error| error.to_string());
@@ -98,7 +99,7 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
     } else {
         notices.push(trust::lock::unlocked(&locked.name(&policy.root)));
     }
-    let mut trust = trusted(&merged.manifest, &policy);
+    let mut trust = trusted(&merged.manifest, merged.records.values().map(Arc::as_ref), &policy);
     decisions.extend(calibrations(&merged.manifest, &policy, &set, &facts, &mut trust)?);
     notices.splice(0..0, console::readings::notices(&merged.records).into_iter().chain(trust.notices.iter().cloned()));
     decisions.extend(Some(console::trust::decision(&trust)).filter(|decision| decision.ruling.is_red()));
@@ -122,12 +123,12 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
     Ok(ending(&decisions))
 }
 
-/// Whether the judge of the run can be believed, by what is declared and waived here and today.
-fn trusted(manifest: &Manifest, policy: &Policy) -> Trust {
+/// Whether the judge of a run can be believed, by what its answers say and by what is declared and waived here and today.
+pub(super) fn trusted<'r>(manifest: &Manifest, records: impl Iterator<Item = &'r Record>, policy: &Policy) -> Trust {
     let embedder = policy.embedder.as_ref().and_then(|embedder| embedder.provider.model());
     // What writes the answers may be declared later; what was declared for the run stays.
-    let generator = manifest.system.generator.as_ref().or(policy.system.generator.as_ref()).map(String::as_str);
-    trust::check(&manifest.judge, generator, embedder, &policy.trust, Context::today())
+    let declared = manifest.system.generator.as_ref().or(policy.system.generator.as_ref()).map(String::as_str);
+    trust::check(&manifest.judge, &Generators::of(declared, records), embedder, &policy.trust, Context::today())
 }
 
 /// Whether the judge of each metric is believed, by labels, calibration and waiver as they are here and today. A calibration is one of the judge

@@ -5,6 +5,7 @@ mod calibrate;
 mod cases;
 mod estimate;
 mod gate;
+mod judge;
 mod prompts;
 mod replies;
 mod schema;
@@ -42,6 +43,8 @@ enum Command {
     Baseline(baseline::Baseline),
     Calibrate(calibrate::Calibrate),
     #[command(subcommand)]
+    Judge(judge::Judge),
+    #[command(subcommand)]
     Cases(cases::Cases),
     Prompts(prompts::Prompts),
     Steps(steps::Steps),
@@ -60,6 +63,7 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
         Command::Score(score) => score::run(&score),
         Command::Baseline(baseline) => baseline::run(&baseline, context),
         Command::Calibrate(calibrate) => calibrate::run(&calibrate, context),
+        Command::Judge(judge) => judge::run(&judge, context),
         Command::Cases(cases) => cases::run(&cases, context),
         Command::Prompts(prompts) => prompts::run(&prompts),
         Command::Steps(steps) => steps::run(&steps, context),

@@ -11,11 +11,13 @@ pub mod estimate;
 mod judging;
 mod kept;
 mod limits;
+mod probing;
 mod repeats;
 pub mod reread;
 mod similarity;
 pub mod stamp;
 pub mod steps;
+pub mod thrice;
 
 use std::{
     collections::BTreeMap,
@@ -31,7 +33,7 @@ use crate::{
     judge::offline,
     metric::{Input, Metric, Params, Step, finish},
     model::{
-        AskedOf, Exchange, GoldenCase, JudgeRequest, MetricKey, Outcome, Record, Reply, Request, Sample, Taken,
+        AskedOf, CaseId, Exchange, GoldenCase, JudgeRequest, MetricKey, Outcome, Record, Reply, Request, Sample, Taken,
         Transcript, Unmeasured,
     },
     store::{baseline::Answers, ledger::Ledger, slots::Limit},
@@ -242,11 +244,15 @@ impl Evaluation {
     }
 
     async fn ask(&self, case: &GoldenCase, of: AskedOf, request: &Request) -> Reply {
+        self.ask_at(&case.id, of, request).await
+    }
+
+    async fn ask_at(&self, case: &CaseId, of: AskedOf, request: &Request) -> Reply {
         match (of, request) {
-            (AskedOf::Policy, Request::Judge(request)) => self.judging.ask(&case.id, request).await,
+            (AskedOf::Policy, Request::Judge(request)) => self.judging.ask(case, request).await,
             (AskedOf::Offline, Request::Judge(request)) => offline::reply(request),
             (AskedOf::Policy | AskedOf::Offline, Request::Embed(request)) => {
-                similarity::similarities(self.embedding.as_ref(), &case.id, request).await
+                similarity::similarities(self.embedding.as_ref(), case, request).await
             }
         }
     }

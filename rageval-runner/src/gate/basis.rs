@@ -1,14 +1,15 @@
 //! What every decision of a run rests on beside its records.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::rule::{DecisionRule, MetricRule, Rules};
 use crate::{
     metric::{Kind, Metric},
     model::{
-        AskedOf, MetricKey,
+        AskedOf, GoldenCase, MetricKey,
         run::{Baseline, JudgeStamp},
     },
+    trust,
 };
 
 /// Slack of every comparison, so that 0.90 -> 0.88 passes `max_drop: 0.02` in binary fractions too.
@@ -107,6 +108,17 @@ impl Incomparable {
         }
     }
 
+    /// The command that makes them comparable.
+    pub fn accept(&self) -> &'static str {
+        match self {
+            // The same answers under the judge of today: what the judge changed is told apart from what the system did.
+            Self::Judge { .. } => "cargo rageval baseline rejudge, then the same with --accept",
+            Self::Version { .. } | Self::Parameters | Self::Repeats { .. } | Self::NotInBaseline | Self::NotStored => {
+                "cargo rageval baseline accept, after a run of all cases"
+            }
+        }
+    }
+
     /// What differs, in words; `None` where there is no more to say.
     pub fn difference(&self) -> Option<String> {
         match self {
@@ -169,6 +181,30 @@ impl<'a> Basis<'a> {
         let is_judged = self.metrics.get(metric.name()).is_some_and(|facts| facts.kind == Kind::Judged);
         let is_left_to_rules = self.rules.metrics.get(metric).is_some_and(|rule| rule.judge == AskedOf::Offline);
         is_judged && !is_left_to_rules && self.judge.provider != "offline"
+    }
+
+    /// That `max_drop` rules of judged metrics compare with scores that the judge read once; `None` where they do not.
+    pub fn read_once(&self, cases: &[GoldenCase]) -> Option<String> {
+        let manifest = &self.baseline?.manifest;
+        let is_read_once = match manifest.readings {
+            Some(readings) => readings < 3,
+            None => trust::concerns(&manifest.judge),
+        };
+        let has_drop = |key: &MetricKey| {
+            let of_rules = self.rules.metrics.get(key).is_some_and(|rule| rule.max_drop.is_some());
+            of_rules || cases.iter().any(|case| case.bars.get(key).is_some_and(|bar| bar.max_drop.is_some()))
+        };
+        let keys: BTreeSet<&MetricKey> =
+            self.rules.metrics.keys().chain(cases.iter().flat_map(|case| case.bars.keys())).collect();
+        let compared =
+            |key: &&&MetricKey| has_drop(key) && self.is_noisy(key) && matches!(self.comparable(key), Some(Ok(_)));
+        let compared: Vec<String> = keys.iter().filter(compared).map(ToString::to_string).collect();
+        (is_read_once && !compared.is_empty()).then(|| {
+            format!(
+                "`max_drop` of {} compares with scores that were read once: `cargo rageval baseline accept` reads each 3 times",
+                compared.join(", ")
+            )
+        })
     }
 
     /// How a drop of this metric's mean is decided.

@@ -8,7 +8,7 @@ use std::{
 use super::{
     confirm::Settled,
     session::{self, Session, Shared},
-    setup::{self, Problem, Reach, Scope},
+    setup::{Problem, Reach, Scope},
     snapshots::{Finding, Writing},
     trials::{self, Role},
 };
@@ -25,7 +25,7 @@ use crate::{
     },
     report::console::{self, text::visible},
     store::{self, StoreError, lock::LockFiles},
-    trust::{self, Waivable},
+    trust::{self, Generators, Trust, Waivable},
 };
 
 /// What the metrics are, by name.
@@ -79,7 +79,7 @@ fn set_up(session: &Session) -> Decision {
     if problems.iter().all(|problem| problem.reach == Reach::Regression) {
         problems.extend(missing_keys(session));
     }
-    let mut decision = console::trust::decision(session.trust());
+    let mut decision = console::trust::decision(&session.trust(&generators(session)));
     let broken = problems.iter().flat_map(|problem| console::text::whole_lines("undecided", &problem.lines));
     decision.lines.extend(broken);
     // What is known to be wrong weighs more than what could not be told.
@@ -87,6 +87,28 @@ fn set_up(session: &Session) -> Decision {
         decision.ruling = Ruling::Undecided;
     }
     decision
+}
+
+/// Whether the trial of the set-up looks at the records of all cases: which model wrote an answer, and whether a judge or embedder without
+/// its key is needed, shows only then.
+pub(super) fn setup_needs_records(session: &Session) -> bool {
+    session.asks_who_writes() || session.judge_key_is_missing().or_else(|| session.embedder_key_is_missing()).is_some()
+}
+
+/// Which models write the answers, as the policy and the records of all cases say.
+fn generators(session: &Session) -> Generators {
+    let declared = session.files.policy.system.generator.as_deref();
+    if !trust::concerns(&session.judge_stamp) {
+        return Generators::declared(declared);
+    }
+    if !session.asks_who_writes() {
+        return Generators { declared: declared.map(str::to_owned), told: None };
+    }
+    match session.records(&session.files.set.cases) {
+        Ok(records) => Generators::of(declared, records.iter().map(AsRef::as_ref)),
+        // Without answers nobody says anything; the problem itself is told beside it.
+        Err(_) => Generators::declared(declared),
+    }
 }
 
 /// What is wrong where a key is missing and a reply or a vector is needed that is not stored: the records tell.
@@ -190,7 +212,7 @@ fn calibration(session: &Session, metric: &MetricKey) -> Decision {
     let policy = &session.files.policy;
     let waiver = policy.trust.waiver(Waivable::Calibration);
     let looked = &session.calibrations()[metric];
-    console::calibration::decision(metric, looked, &policy.calibration, waiver, setup::today())
+    console::calibration::decision(metric, looked, &policy.calibration, waiver, session.today())
 }
 
 fn orphans(session: &Session, name: &str) -> Decision {
@@ -236,8 +258,9 @@ pub(super) fn finish(session: &Session) -> Result<(), StoreError> {
     }
     let path = session.write_run()?;
     let records = session.finished();
-    let (waivers, waived_nothing) = waivers(session);
     let population = session.baseline.as_ref().map(|baseline| gate::compare_population(&session.files.set, baseline));
+    let trust = session.trust(&session.generators_so_far());
+    let (waivers, waived_nothing) = waivers(session, &trust);
     let summary = console::summary::Summary {
         decisions: &decisions,
         set: &session.files.set,
@@ -245,7 +268,7 @@ pub(super) fn finish(session: &Session) -> Result<(), StoreError> {
         basis: basis(session),
         waivers: &waivers,
         population: population.as_ref().filter(|_| session.files.scope == Scope::Whole),
-        notices: &notices(session, &records, waived_nothing),
+        notices: &notices(session, &trust, &records, waived_nothing),
         run: &path.display().to_string(),
     };
     for line in console::summary::summary(&summary) {
@@ -255,10 +278,10 @@ pub(super) fn finish(session: &Session) -> Result<(), StoreError> {
 }
 
 /// The waivers that hold and are needed, and the notice of one for a calibration that nothing needs. A filtered run says it too.
-fn waivers(session: &Session) -> (Vec<String>, Option<String>) {
-    let mut waivers = session.trust().waived.clone();
-    let (trust, today) = (&session.files.policy.trust, setup::today());
-    let Some(waiver) = trust.waiver(Waivable::Calibration) else { return (waivers, None) };
+fn waivers(session: &Session, trust: &Trust) -> (Vec<String>, Option<String>) {
+    let mut waivers = trust.waived.clone();
+    let today = session.today();
+    let Some(waiver) = session.files.policy.trust.waiver(Waivable::Calibration) else { return (waivers, None) };
     if session.calibrations().values().any(|looked| !looked.refusals.is_empty()) {
         waivers.extend(waiver.holds_on(today).then(|| waiver.to_string()));
         return (waivers, None);
@@ -268,16 +291,17 @@ fn waivers(session: &Session) -> (Vec<String>, Option<String>) {
 }
 
 /// Notices of the run itself: what is not compared, what was left for review, what the system left to say.
-fn notices(session: &Session, records: &Records, waived_nothing: Option<String>) -> Vec<String> {
+fn notices(session: &Session, trust: &Trust, records: &Records, waived_nothing: Option<String>) -> Vec<String> {
     let policy = &session.files.policy;
     let mut notices = console::readings::notices(records);
-    notices.extend(session.trust().notices.iter().cloned());
+    notices.extend(trust.notices.iter().cloned());
     notices.extend(waived_nothing);
     let own_drops =
         session.files.set.cases.iter().flat_map(|case| case.bars.values()).any(|bar| bar.max_drop.is_some());
     if policy.rules.regression.is_none() && (policy.rules.has_drop_rules() || own_drops) {
         notices.push("no `regression.baseline` in thresholds.yaml: `max_drop` rules compare nothing".to_owned());
     }
+    notices.extend(basis(session).read_once(&session.files.set.cases));
     let lock = LockFiles::of(&policy.cases);
     if session.files.scope == Scope::Whole && !lock.is_locked() {
         notices.push(trust::lock::unlocked(&lock.name(&policy.root)));

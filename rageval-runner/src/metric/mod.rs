@@ -14,6 +14,7 @@ pub mod faithfulness;
 pub mod g_eval;
 pub mod hallucination;
 pub mod lexical;
+pub mod majority;
 pub mod material;
 pub mod noise_sensitivity;
 pub mod numbered;

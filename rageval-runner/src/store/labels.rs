@@ -209,6 +209,7 @@ mod tests {
             bars: BTreeMap::new(),
             known_failure: None,
             recorded: None,
+            repeats: crate::model::Repeats::default(),
             group: "en".to_owned(),
             place: Place::default(),
         };

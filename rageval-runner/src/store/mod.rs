@@ -1,4 +1,4 @@
-//! The only writer of files: runs, records, baselines, calibrations, locks of golden sets, replies of the judge, evaluation steps.
+//! The only writer of files: runs, records, baselines, calibrations, locks of golden sets, replies of the judge, evaluation steps, probes.
 
 pub mod baseline;
 pub mod calibration;
@@ -6,6 +6,7 @@ pub mod labels;
 pub mod ledger;
 pub mod lock;
 pub mod minute;
+pub mod probes;
 pub mod readings;
 pub mod replies;
 pub mod runs;

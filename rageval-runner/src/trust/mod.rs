@@ -3,10 +3,14 @@
 pub mod calibration;
 pub mod changelog;
 pub mod check;
+pub mod drift;
 pub mod family;
+pub mod generators;
 pub mod lock;
 pub mod near_duplicates;
 pub mod pin;
+pub mod probe_set;
+pub mod probes;
 pub mod sampling;
 pub mod strata;
 pub mod waiver;
@@ -14,5 +18,6 @@ pub mod waiver;
 /// A day of the calendar, in whatever time zone is said beside it.
 pub use jiff::civil::Date;
 
-pub use check::{Declared, Party, Trust, check};
+pub use check::{Declared, Party, Trust, check, concerns};
+pub use generators::{Generators, Told};
 pub use waiver::{Waivable, Waiver, utc_day};

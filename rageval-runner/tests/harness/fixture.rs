@@ -65,8 +65,11 @@ pub(crate) async fn answer(query: String) -> rageval_runner::Result<Answer> {
     let found = directive("found").unwrap_or_default();
     let contexts = found.split(' ').filter(|id| !id.is_empty()).map(|id| RetrievedContext::new(id, evidence(id)));
     let answer = chosen.or_else(|| directive("answer")).unwrap_or_else(|| "The fee is 12 euros.".to_owned());
-    let answer = Answer::new(answer);
-    Ok(answer.with_contexts(contexts))
+    let answer = Answer::new(answer).with_contexts(contexts);
+    Ok(match directive("written by") {
+        Some(model) => answer.with_generator(model),
+        None => answer,
+    })
 }
 
 /// Calls of the system by this process.

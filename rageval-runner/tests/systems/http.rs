@@ -46,6 +46,7 @@ fn spec(url: &str) -> SystemSpec {
         refused: None,
         usage: None,
         cost: None,
+        model: None,
     };
     let mut spec = SystemSpec::of_kind(SystemKind::Http(Box::new(http)));
     spec.timeout = Duration::from_secs(5);

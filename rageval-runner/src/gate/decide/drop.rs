@@ -190,7 +190,8 @@ impl Evidence<'_> {
         let baseline = match self.basis.comparable(metric) {
             Some(Ok(baseline)) => baseline,
             Some(Err(why)) => {
-                let mut found = self.accept_baseline(why.why());
+                let mut found = self.undecided(why.why().to_owned());
+                found.text.accept = why.accept().to_owned();
                 found.text.facts.extend(why.difference());
                 return Err(Box::new(found));
             }
@@ -210,12 +211,6 @@ impl Evidence<'_> {
             }
             None => Ok(pairs),
         }
-    }
-
-    fn accept_baseline(&self, why: &str) -> Found {
-        let mut found = self.undecided(why.to_owned());
-        found.text.accept = ACCEPT_BASELINE.to_owned();
-        found
     }
 
     /// Names the cases that dropped, the largest drop first.

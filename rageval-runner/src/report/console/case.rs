@@ -275,8 +275,8 @@ fn accept_lines(case: &GoldenCase, findings: &CaseFindings, snapshot: Option<&Sn
     let is_drop = |broken: &&Broken| matches!(broken.bar, Bar::MaxDrop { .. });
     if findings.failed.iter().any(|broken| is_drop(&broken)) {
         lines.push(line("accept", "cargo rageval baseline accept --reason WHY"));
-    } else if !findings.undecided.is_empty() {
-        lines.push(line("accept", "cargo rageval baseline accept, after a run of all cases"));
+    } else if let Some((_, why)) = findings.undecided.first() {
+        lines.push(line("accept", why.accept()));
     }
     if let Some(broken) = findings.failed.iter().find(|broken| !is_drop(broken)) {
         let metric = &broken.metric;

@@ -151,7 +151,7 @@ fn a_case_under_another_judge_says_what_to_do() {
             "expected    Within 30 days.",
             "undecided   max_drop of faithfulness: another judge than the baseline's; now offline 1 (bbbbbbbb),…",
             "look        cargo test --test rag_regression -- --exact 'case::en::c00'",
-            "accept      cargo rageval baseline accept, after a run of all cases",
+            "accept      cargo rageval baseline rejudge, then the same with --accept",
         ],
     );
 }
