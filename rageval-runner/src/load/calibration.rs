@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::trust::calibration::{Bars, MIN_LABELS, MIN_SPEARMAN};
+use crate::{
+    model::UnitInterval,
+    trust::calibration::{Bars, MIN_LABELS, MIN_SPEARMAN},
+};
 
 use super::{
     connect,
@@ -55,7 +58,7 @@ pub(crate) fn read(
     bars.min_labels =
         fields.get("min_labels").and_then(|node| reader.count(node, "\"min_labels\"", 1)).unwrap_or(MIN_LABELS);
     let least = fields.get("min_spearman").and_then(|node| reader.unit(node, "\"min_spearman\""));
-    bars.min_spearman = least.map_or(MIN_SPEARMAN, |least| least.get());
+    bars.min_spearman = least.map_or(MIN_SPEARMAN, UnitInterval::get);
     let Some(node) = fields.get("labels") else { return (default, bars) };
     let Some(folder) = reader.text(node, "\"labels\"") else { return (default, bars) };
     connect::refuse_variables(reader, &folder, &node.span);

@@ -148,7 +148,7 @@ fn too_few_labels_are_red() {
 }
 
 fn a_judge_that_disagrees_is_red() {
-    let disagrees = |i: usize| Some(if i % 3 == 0 { 1.0 - human(i) } else { human(i) });
+    let disagrees = |i: usize| Some(if i.is_multiple_of(3) { 1.0 - human(i) } else { human(i) });
     is_red(&calibrated(&rules(""), &labels(60, human, ""), disagrees), "the judge's correlation with people is 0.3")
         .says("below 0.70")
         .says("measured    rho 0.3");

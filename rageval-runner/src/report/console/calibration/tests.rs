@@ -22,13 +22,13 @@ fn measured() -> Measured {
     let unit = |value: f64| UnitInterval::new(value).expect("a score");
     let item = |i: usize| {
         let first = (i % 5) as f64 / 4.0;
-        let second = if i % 4 == 0 { (first - 0.25).abs() } else { first };
+        let second = if i.is_multiple_of(4) { (first - 0.25).abs() } else { first };
         let said = |score| Human::Score(unit(score));
         MeasuredItem {
             item: format!("i{i:02}"),
-            language: if i % 2 == 0 { "en" } else { "pt" }.to_owned(),
+            language: if i.is_multiple_of(2) { "en" } else { "pt" }.to_owned(),
             people: [("ana".to_owned(), said(first)), ("bo".to_owned(), said(second))].into(),
-            judge: Judged::Scored(unit(if i % 7 == 0 { 1.0 - first } else { first })),
+            judge: Judged::Scored(unit(if i.is_multiple_of(7) { 1.0 - first } else { first })),
             weight: 1.0,
             length: 10 + 3 * i,
         }
@@ -137,7 +137,7 @@ fn a_report_fits_a_screen_and_says_all_of_it() {
 fn verdicts_of_one_person_are_a_table_without_a_plot() {
     let mut measured = measured();
     for (i, item) in measured.items.iter_mut().enumerate() {
-        let verdict = if i % 3 == 0 { Verdict::Unsupported } else { Verdict::Supported };
+        let verdict = if i.is_multiple_of(3) { Verdict::Unsupported } else { Verdict::Supported };
         item.people = BTreeMap::from([("ana".to_owned(), Human::Verdict(verdict))]);
         item.judge = Judged::Scored(UnitInterval::from_yes(i % 3 != 0 || i == 0));
     }
