@@ -15,7 +15,7 @@ use rageval_runner::{
     },
     store::{
         baseline::{self, Difference, ScoreChange},
-        runs,
+        history, runs,
     },
 };
 
@@ -124,6 +124,7 @@ fn run_accept(accept: &Accept, context: &Context) -> Result<Ending, Failure> {
         accepted.baseline.manifest.reasons.push(lowered);
     }
     baseline::write(&to, &accepted.baseline, &accepted.texts).map_err(|error| input(&error))?;
+    history::append(&to, &accepted.baseline).map_err(|error| input(&error))?;
 
     let mut out = io::stdout().lock();
     let (cases, run) = (count(accepted.baseline.cases.len(), "case"), &run.manifest);

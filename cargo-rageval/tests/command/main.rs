@@ -9,6 +9,7 @@ mod replies;
 mod schema;
 mod score;
 mod steps;
+mod window;
 
 use std::{
     path::Path,

@@ -66,7 +66,7 @@ pub fn kendall_tau_b(pairs: &[(f64, f64)]) -> Option<f64> {
     if left_spread == 0 || right_spread == 0 {
         return None;
     }
-    let concordant = all - tied_left - tied_right + tied_both - discordant;
+    let concordant = all + tied_both - tied_left - tied_right - discordant;
     // Counts stay exact in a float up to 2^53, which is the pairs of a hundred million things.
     Some((concordant as f64 - discordant as f64) / ((left_spread as f64).sqrt() * (right_spread as f64).sqrt()))
 }

@@ -1,6 +1,7 @@
 //! The only writer of files: runs, records, baselines, locks of golden sets, replies of the judge, evaluation steps.
 
 pub mod baseline;
+pub mod history;
 pub mod ledger;
 pub mod lock;
 pub mod minute;
