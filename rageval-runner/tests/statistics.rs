@@ -278,6 +278,35 @@ fn bca_limits_of_our_resamples_are_those_of_scipy_within_the_error_of_resampling
 }
 
 #[test]
+fn the_figures_of_the_documentation_are_ours() {
+    let interval = |interval: stats::Interval| format!("95% {:.3} to {:.3}", interval.low, interval.high);
+    let share = |wins, n| stats::Share::of(wins, n).expect("a share");
+    let wilson = interval(stats::wilson(57, 60).expect("a share"));
+    let corrected = stats::rogan_gladen(share(90, 100), share(38, 40), share(12, 20)).expect("a share");
+    let differences = [vec![0.1; 10], vec![-0.1; 3]].concat();
+    let table = Confusion { true_positive: 20.0, false_positive: 5.0, false_negative: 10.0, true_negative: 15.0 };
+    let rows = [
+        format!("| 57 of 60 pass | 0.950, {wilson} (Wilson) |"),
+        format!(
+            "| 90 of 100 judged good, TPR 38 of 40, TNR 12 of 20 | {:.3}, {} (Rogan and Gladen) |",
+            corrected.estimate,
+            interval(corrected.interval)
+        ),
+        format!("| 7 cases lost a yes, none gained one | p {:.4} (McNemar) |", stats::mcnemar(7, 0)),
+        format!(
+            "| 10 drops of 0.1, 3 gains of 0.1 | p {:.4} (sign-flip, exact) |",
+            stats::sign_flip(&differences, stats::paired::FLIPS, 0)
+        ),
+        format!("| kappa of 20, 5, 10 and 15 in the table | {:.3} |", table.kappa().expect("a kappa")),
+    ];
+    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/statistics.md");
+    let page = std::fs::read_to_string(page).expect("the page");
+    for row in rows {
+        assert!(page.contains(&row), "docs/statistics.md lacks: {row}");
+    }
+}
+
+#[test]
 fn the_fixture_holds_what_tests_like_to_forget() {
     let figures = figures();
     let names: BTreeSet<&str> = figures.correlation.iter().map(|case| case.name.as_str()).collect();

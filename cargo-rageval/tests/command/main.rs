@@ -2,6 +2,7 @@
 
 mod baseline;
 mod cases;
+mod compare;
 mod estimate;
 mod gate;
 mod prompts;

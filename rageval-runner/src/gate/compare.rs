@@ -273,7 +273,7 @@ fn of_metric(
                 scored.push((id.clone(), before.value.get(), now.value.get()));
             }
             (Some(Outcome::Unmeasured { .. }) | None, _) | (_, Some(Outcome::Unmeasured { .. }) | None) => {
-                unmeasured += 1
+                unmeasured += 1;
             }
             (Some(Outcome::NotApplicable { .. }), _) | (_, Some(Outcome::NotApplicable { .. })) => not_applicable += 1,
         }

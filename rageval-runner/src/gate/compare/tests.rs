@@ -77,7 +77,7 @@ fn under_another_judge_judged_metrics_are_not_compared_and_others_are() {
         current.manifest.judge.fingerprint = "other".to_owned();
         let comparison = compared(&world, &base, &current);
         assert_eq!(comparison.metrics[0].not_compared.as_deref(), expected);
-        assert_eq!(comparison.judges_differ.is_some_and(|judges| judges[1].fingerprint == "other"), true);
+        assert!(comparison.judges_differ.is_some_and(|judges| judges[1].fingerprint == "other"));
     }
     let (world, base, mut current) = sides("my_own", &[1.0; 5], &[1.0; 5]);
     assert_eq!(compared(&world, &base, &current).compared(), 1);

@@ -64,3 +64,25 @@ fn what_is_no_line_of_ours_is_refused_at_its_place() {
         assert!(error.contains(expected), "{error}");
     }
 }
+
+#[test]
+fn a_history_of_version_1_is_read() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/formats/history-v1.json");
+    let text = fs::read_to_string(path.with_extension("jsonl")).expect("the fixture");
+    let folder = folder();
+    let baseline = folder.path().join("history-v1.json");
+    fs::write(path_of(&baseline), &text).expect("written");
+    let runs = last(&baseline, 1).expect("readable");
+    let metric = MetricKey::parse("mrr").expect("a key");
+    let scores: Vec<_> = runs[0]
+        .baseline
+        .cases
+        .values()
+        .filter_map(|case| case.outcomes[&metric].score())
+        .map(UnitInterval::get)
+        .collect();
+    assert_eq!(scores, [1.0, 0.5]);
+    // What is written now is what stood there.
+    append(&baseline, &runs[0].baseline).expect("written");
+    assert_eq!(fs::read_to_string(path_of(&baseline)).expect("written"), text);
+}
