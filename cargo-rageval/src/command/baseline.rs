@@ -13,7 +13,10 @@ use rageval_runner::{
         CaseId, MetricKey,
         run::{Baseline as Kept, LoweredScores},
     },
-    store::baseline::{self, Accepted, Difference, ScoreChange},
+    store::{
+        baseline::{self, Accepted, Difference, ScoreChange},
+        history,
+    },
 };
 
 use crate::{
@@ -60,6 +63,7 @@ fn replace(to: &Path, earlier: Option<&Kept>, mut later: Accepted, reason: Optio
         later.baseline.manifest.reasons.push(lowered);
     }
     baseline::write(to, &later.baseline, &later.texts).map_err(|error| Failure::Input(error.to_string()))?;
+    history::append(to, &later.baseline).map_err(|error| Failure::Input(error.to_string()))?;
     let mut text = match &difference {
         None => "the first baseline here\n".to_owned(),
         Some(difference) if difference.is_empty() => "no case and no score differs\n".to_owned(),

@@ -17,14 +17,14 @@ use rageval_runner::{
     metric::METRICS,
     model::{
         GoldenCase, GoldenSet, MetricKey, Record, Records,
-        run::{Baseline, Decision, Manifest, Ruling, Run},
+        run::{AcceptedRun, Baseline, Decision, Manifest, Ruling, Run},
     },
     report::console::{
         self, spending,
         summary::{Summary, summary},
     },
     store::{
-        baseline,
+        StoreError, baseline, history,
         lock::{self, LockFiles},
         runs,
     },
@@ -56,7 +56,7 @@ pub(crate) struct Gate {
 pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> {
     let named = if command.runs.is_empty() { vec![context.runs.join("latest")] } else { command.runs.clone() };
     let (policy, set) = files(context)?;
-    let baseline = accepted(&policy)?;
+    let (baseline, history) = accepted(&policy)?;
     let mut merged = merge(&named)?;
     matches(&merged, &policy, &set)?;
     let mut notices = Vec::new();
@@ -84,6 +84,7 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
     let basis = Basis {
         rules: &policy.rules,
         baseline: baseline.as_ref(),
+        history: &history,
         judge: &merged.manifest.judge,
         metrics: &facts,
         seed: merged.manifest.seed,
@@ -209,10 +210,14 @@ pub(super) fn files(context: &Context) -> Result<(Policy, GoldenSet), Failure> {
     if slices.is_empty() { Ok((policy, set)) } else { Err(problems(&slices)) }
 }
 
-fn accepted(policy: &Policy) -> Result<Option<Baseline>, Failure> {
-    let Some(regression) = &policy.rules.regression else { return Ok(None) };
+/// The baseline that the policy names, and the accepted runs that it looks back on.
+fn accepted(policy: &Policy) -> Result<(Option<Baseline>, Vec<AcceptedRun>), Failure> {
+    let Some(regression) = &policy.rules.regression else { return Ok((None, Vec::new())) };
     let path = policy.root.join(&regression.baseline);
-    baseline::read(&path).map(Some).map_err(|error| Failure::Input(format!("{}: {error}", regression.place)))
+    let faulty = |error: StoreError| Failure::Input(format!("{}: {error}", regression.place));
+    let baseline = baseline::read(&path).map_err(faulty)?;
+    let history = history::last(&path, regression.window.unwrap_or(0)).map_err(faulty)?;
+    Ok((Some(baseline), history))
 }
 
 /// The records of several runs as one.

@@ -3,6 +3,7 @@
 mod baseline;
 mod calibrate;
 mod cases;
+mod compare;
 mod estimate;
 mod gate;
 mod judge;
@@ -37,6 +38,7 @@ struct Rageval {
 #[derive(Debug, Subcommand)]
 enum Command {
     Gate(gate::Gate),
+    Compare(compare::Compare),
     Estimate(estimate::EstimateRun),
     Score(score::Score),
     #[command(subcommand)]
@@ -59,6 +61,7 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
         Cargo::try_parse_from(&context.arguments).map_err(|error| Failure::Usage(Box::new(error)))?;
     match rageval.command {
         Command::Gate(gate) => gate::run(&gate, context),
+        Command::Compare(compare) => compare::run(&compare, context),
         Command::Estimate(estimate) => estimate::run(&estimate, context),
         Command::Score(score) => score::run(&score),
         Command::Baseline(baseline) => baseline::run(&baseline, context),

@@ -4,6 +4,7 @@ mod baseline;
 mod calibrate;
 mod calibration;
 mod cases;
+mod compare;
 mod estimate;
 mod gate;
 mod judge;
@@ -14,6 +15,7 @@ mod replies;
 mod schema;
 mod score;
 mod steps;
+mod window;
 
 use std::{
     path::Path,

@@ -7,7 +7,7 @@ use crate::{
     metric::{Kind, Metric},
     model::{
         AskedOf, GoldenCase, MetricKey,
-        run::{Baseline, JudgeStamp},
+        run::{AcceptedRun, Baseline, JudgeStamp},
     },
     trust,
 };
@@ -51,6 +51,8 @@ pub struct Basis<'a> {
     /// The accepted run; `None` where there is none, so that regression rules say nothing. A file that is configured and missing is not this: it is
     /// `gate::setup`, which is red.
     pub baseline: Option<&'a Baseline>,
+    /// The last accepted runs that `regression.window` looks back on, oldest first; empty without that key.
+    pub history: &'a [AcceptedRun],
     /// The judge of this run.
     pub judge: &'a JudgeStamp,
     /// Facts of each metric, by its name without cut-off and label.
@@ -146,7 +148,8 @@ impl<'a> Basis<'a> {
         Some(self.check(metric, baseline).map(|()| baseline))
     }
 
-    fn check(&self, metric: &MetricKey, baseline: &Baseline) -> Result<(), Incomparable> {
+    /// Whether the scores of this metric mean the same in an accepted run as in this one.
+    pub fn check(&self, metric: &MetricKey, baseline: &Baseline) -> Result<(), Incomparable> {
         let facts = self.metrics.get(metric.name());
         let Some(before) = baseline.manifest.metric_versions.get(metric.name()).copied() else {
             return Err(Incomparable::NotInBaseline);

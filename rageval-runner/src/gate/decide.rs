@@ -1,6 +1,7 @@
 //! Decides whether a run passes one gate.
 
 pub mod drop;
+pub mod window;
 
 use std::collections::BTreeMap;
 
@@ -49,6 +50,7 @@ pub fn decide_gate(gate: &Gate, set: &GoldenSet, records: &Records, basis: &Basi
         }
         (GateRule::Bottom10 { min, statistic }, Some(metric)) => run.bottom10(metric, min.get(), statistic),
         (GateRule::MeanDrop { max_drop }, Some(metric)) => run.mean_drop(metric, max_drop.get(), tests),
+        (GateRule::WindowDrop { max_drop }, Some(metric)) => run.window_drop(metric, max_drop.get()),
         (GateRule::Bottom10Drop { max_drop, statistic }, Some(metric)) => {
             run.bottom10_drop(metric, max_drop.get(), statistic)
         }
@@ -169,7 +171,7 @@ impl Evidence<'_> {
         let tally = self.tally(metric);
         let statistic = |scores: &[f64]| stats::mean(scores);
         self.at_least("mean", &tally, min, statistic, |found| {
-            let mean = tally.mean(self.set, self.basis.seed);
+            let mean = tally.mean(self.set, &self.basis.rules.cluster, self.basis.seed);
             found.text.facts.extend(mean.map(|mean| aggregate(&mean)));
             self.name_lowest(found, &tally, MOST_NAMED);
         })

@@ -11,7 +11,7 @@ use crate::{
     model::{
         Answer, CaseId, Expectation, GoldenCase, GoldenSet, Language, MetricKey, Outcome, Place, Record, Records,
         Sample, Taken, UnitInterval,
-        run::{Baseline, BaselineCase, Decision, JudgeStamp},
+        run::{AcceptedRun, Baseline, BaselineCase, Decision, JudgeStamp},
     },
 };
 
@@ -66,6 +66,7 @@ pub(crate) struct World {
     pub(crate) set: GoldenSet,
     pub(crate) records: Records,
     pub(crate) baseline: Option<Baseline>,
+    pub(crate) history: Vec<AcceptedRun>,
     pub(crate) judge: JudgeStamp,
     metrics: BTreeMap<String, MetricFacts>,
 }
@@ -84,7 +85,7 @@ impl World {
         let mut metrics: BTreeMap<_, _> = metrics.map(|(name, kind)| (name.to_owned(), facts(kind))).into();
         metrics.insert("pairwise".to_owned(), MetricFacts { reads_baseline: true, ..facts(Kind::Judged) });
         let (rules, set, records) = (Rules::default(), GoldenSet::default(), BTreeMap::new());
-        let mut world = Self { rules, set, records, baseline: None, judge, metrics };
+        let mut world = Self { rules, set, records, baseline: None, history: Vec::new(), judge, metrics };
         world.rules.metrics.insert(key(metric), MetricRule::default());
         for (i, outcome) in outcomes.into_iter().enumerate() {
             let case = golden(&format!("c{i:02}"), 10 + i);
@@ -130,8 +131,12 @@ impl World {
     /// Accepts these scores of the first metric as the baseline, case by case; the set as it stands.
     pub(crate) fn accepted(mut self, scores: &[f64]) -> Self {
         let metric = self.rules.metrics.keys().next().expect("a metric").clone();
-        self.rules.regression =
-            Some(Regression { baseline: "baselines/main.json".into(), decision: None, place: Place::default() });
+        self.rules.regression = Some(Regression {
+            baseline: "baselines/main.json".into(),
+            decision: None,
+            window: None,
+            place: Place::default(),
+        });
         let mut baseline = Baseline::default();
         baseline.manifest.judge = self.judge.clone();
         baseline.manifest.metric_versions.insert(metric.name().to_owned(), 1);
@@ -154,6 +159,7 @@ impl World {
         Basis {
             rules: &self.rules,
             baseline: self.baseline.as_ref(),
+            history: &self.history,
             judge: &self.judge,
             metrics: &self.metrics,
             seed: 0,

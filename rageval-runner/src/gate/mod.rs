@@ -2,6 +2,7 @@
 
 pub mod basis;
 pub mod case;
+pub mod compare;
 pub mod decide;
 #[cfg(test)]
 pub(crate) mod fixture;

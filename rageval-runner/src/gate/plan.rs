@@ -56,6 +56,11 @@ pub enum GateRule {
         /// The largest drop that passes.
         max_drop: UnitInterval,
     },
+    /// The mean does not drop by more than `max_drop` from the best of the last accepted runs.
+    WindowDrop {
+        /// The largest drop that passes.
+        max_drop: UnitInterval,
+    },
     /// The statistic of the worst tenth of the paired cases does not drop by more than `max_drop`.
     Bottom10Drop {
         /// The largest drop that passes.
@@ -71,13 +76,14 @@ pub enum GateRule {
 }
 
 impl GateRule {
-    /// The part of the trial's name: `mean`, `pass_rate`, `bottom10`, `mean_drop`, `bottom10_drop`, `unmeasured`.
+    /// The part of the trial's name: `mean`, `pass_rate`, `bottom10`, `mean_drop`, `window_drop`, `bottom10_drop`, `unmeasured`.
     pub fn statistic(self) -> &'static str {
         match self {
             Self::Mean { .. } => "mean",
             Self::PassRate { .. } => "pass_rate",
             Self::Bottom10 { .. } => "bottom10",
             Self::MeanDrop { .. } => "mean_drop",
+            Self::WindowDrop { .. } => "window_drop",
             Self::Bottom10Drop { .. } => "bottom10_drop",
             Self::Unmeasured { .. } => "unmeasured",
         }
@@ -86,7 +92,7 @@ impl GateRule {
 
 /// Every gate of the policy over this set, from the files alone: by metric, the whole set before its slices, then `gate::set::unmeasured`.
 ///
-/// `mean_drop` and `bottom10_drop` exist only with a `regression` key. A slice has the set's rules with its own over them, number by number.
+/// `mean_drop` and `bottom10_drop` exist only with a `regression` key, `window_drop` only with a `window` in it. A slice has the set's rules with its own over them, number by number.
 pub fn gates(rules: &Rules, set: &GoldenSet) -> Vec<Gate> {
     let whole: Vec<CaseId> = set.cases.iter().map(|case| case.id.clone()).collect();
     let by_field = slice::slices_of(&rules.slices, set);
@@ -169,12 +175,15 @@ fn gate_rules(rules: &Rules, metric: &MetricRule, set_rules: &SetRules) -> Vec<(
     let mean = mean.unwrap_or_default();
     let bottom10 = bottom10.unwrap_or_default();
     let compared = |max_drop: Option<UnitInterval>| max_drop.filter(|_| rules.regression.is_some());
+    let has_window = rules.regression.as_ref().is_some_and(|regression| regression.window.is_some());
+    let looking_back = compared(mean.max_drop).filter(|_| has_window);
     let statistic = bottom10.statistic;
     [
         mean.min.map(|min| (GateRule::Mean { min }, mean.level)),
         pass_rate.map(|rule| (GateRule::PassRate { min: rule.min, of: rule.of.or(metric.min) }, rule.level)),
         bottom10.min.map(|min| (GateRule::Bottom10 { min, statistic }, bottom10.level)),
         compared(mean.max_drop).map(|max_drop| (GateRule::MeanDrop { max_drop }, mean.level)),
+        looking_back.map(|max_drop| (GateRule::WindowDrop { max_drop }, mean.level)),
         compared(bottom10.max_drop).map(|max_drop| (GateRule::Bottom10Drop { max_drop, statistic }, bottom10.level)),
     ]
     .into_iter()

@@ -112,7 +112,7 @@ pub struct SliceName {
 }
 
 /// A field that slices can be made by.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub enum SliceField {
     /// The language tag as written.
     Language,
@@ -123,6 +123,7 @@ pub enum SliceField {
     /// Each tag is a slice.
     Tags,
     /// The source document.
+    #[default]
     Document,
     /// `true` and `false`.
     ShouldRefuse,
@@ -189,6 +190,8 @@ pub struct Regression {
     pub baseline: String,
     /// How drops of means are decided; `None`: confident for judged metrics, point for the rest.
     pub decision: Option<DecisionRule>,
+    /// Means are also compared with the best of so many last accepted baselines; `None`: with the baseline alone.
+    pub window: Option<usize>,
     /// Where the key stands.
     #[serde(skip)]
     pub place: Place,
@@ -295,6 +298,8 @@ pub struct Rules {
     pub metrics: BTreeMap<MetricKey, MetricRule>,
     /// Slices.
     pub slices: Slices,
+    /// The field whose values intervals draw whole: cases of one value rise and fall together.
+    pub cluster: SliceField,
     /// Comparison with the baseline; `None`: no regression rules.
     pub regression: Option<Regression>,
     /// Snapshots.

@@ -2,7 +2,10 @@
 
 use std::{borrow::Cow, collections::BTreeMap};
 
-use super::rule::Rules;
+use super::{
+    rule::{Rules, SliceField},
+    slice,
+};
 use crate::{
     model::{CaseId, GoldenCase, GoldenSet, MetricKey, Outcome, Record, Records, Taken, UnitInterval, Unmeasured},
     stats::{self, Cluster, Interval},
@@ -71,9 +74,9 @@ impl Tally {
     }
 
     /// The mean of the scores with its interval; `None` when nothing is scored.
-    pub fn mean(&self, set: &GoldenSet, seed: u64) -> Option<Aggregate> {
+    pub fn mean(&self, set: &GoldenSet, cluster: &SliceField, seed: u64) -> Option<Aggregate> {
         let value = stats::mean(&self.scores())?;
-        let interval = stats::mean_interval(&clusters(&self.scored, set), seed);
+        let interval = stats::mean_interval(&clusters(&self.scored, set, cluster), seed);
         Some(self.aggregate("mean", value, interval))
     }
 
@@ -170,18 +173,21 @@ pub fn faults_of(case: &GoldenCase, record: Option<&Record>, rules: &Rules) -> V
     faults
 }
 
-/// The numbers in clusters of one source document each; a case without document is a cluster of its own.
-pub fn clusters(numbers: &[(CaseId, f64)], set: &GoldenSet) -> Vec<Cluster> {
-    let documents: BTreeMap<&CaseId, &str> =
-        set.cases.iter().filter_map(|case| case.document.as_deref().map(|document| (&case.id, document))).collect();
-    let mut of_document: BTreeMap<&str, Cluster> = BTreeMap::new();
+/// The numbers in clusters of one value each of a field, such as the source document; a case without it is a cluster of its own.
+///
+/// A case with several values, which only tags have, belongs to the first: the loader refuses to cluster by them.
+pub fn clusters(numbers: &[(CaseId, f64)], set: &GoldenSet, field: &SliceField) -> Vec<Cluster> {
+    let value = |case| slice::values_of(case, field).into_iter().next();
+    let values: BTreeMap<&CaseId, &str> =
+        set.cases.iter().filter_map(|case| value(case).map(|value| (&case.id, value))).collect();
+    let mut of_value: BTreeMap<&str, Cluster> = BTreeMap::new();
     let mut clusters = Vec::new();
     for (case, number) in numbers {
-        match documents.get(case) {
-            Some(document) => of_document.entry(document).or_default().add(*number),
+        match values.get(case) {
+            Some(value) => of_value.entry(value).or_default().add(*number),
             None => clusters.push(Cluster::one(*number)),
         }
     }
-    clusters.extend(of_document.into_values());
+    clusters.extend(of_value.into_values());
     clusters
 }

@@ -85,6 +85,7 @@ impl Wanted {
                 GateRule::Mean { .. }
                 | GateRule::PassRate { .. }
                 | GateRule::MeanDrop { .. }
+                | GateRule::WindowDrop { .. }
                 | GateRule::Unmeasured { .. } => false,
             };
             is_tail && gate.metric.as_ref() == Some(&suspect.metric) && gate.population.contains(&suspect.case)

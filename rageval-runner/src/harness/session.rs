@@ -25,7 +25,7 @@ use crate::{
     metric::Metric,
     model::{
         CaseId, GoldenCase, MetricKey, Record, Records,
-        run::{Baseline, Decision, JudgeStamp, Manifest, SetStamp, SystemStamp},
+        run::{AcceptedRun, Baseline, Decision, JudgeStamp, Manifest, SetStamp, SystemStamp},
     },
     store::{StoreError, ledger::Ledger, runs, runs::RunFolder},
     system::RagSystem,
@@ -43,6 +43,8 @@ pub(super) struct Session {
     /// Judged metrics with a rule that can fail: each has a judge that must be believed.
     pub(super) trusted: Vec<MetricKey>,
     pub(super) baseline: Option<Baseline>,
+    /// The accepted runs that `regression.window` looks back on.
+    pub(super) history: Vec<AcceptedRun>,
     pub(super) snapshots: Snapshots,
     pub(super) judge: Arc<dyn Judge>,
     /// The judge's, with the embedder's in its fingerprint where there is one.

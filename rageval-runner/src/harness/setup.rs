@@ -14,7 +14,10 @@ use crate::{
     judge::{self, Judge, spec::ReplyMode},
     load::{self, Diagnostics, Policy, ReplyModes},
     metric::Metric,
-    model::{GoldenSet, MetricKey, run::Baseline},
+    model::{
+        GoldenSet, MetricKey,
+        run::{AcceptedRun, Baseline},
+    },
     store::{
         self, StoreError,
         baseline::{Answers, read_texts},
@@ -169,9 +172,9 @@ pub(super) fn shard(context: &Context) -> Option<Problem> {
     )))
 }
 
-/// The baseline that the policy names.
-pub(super) fn baseline(policy: &Policy) -> Result<Option<Baseline>, Problem> {
-    let Some(regression) = &policy.rules.regression else { return Ok(None) };
+/// The baseline that the policy names, and the accepted runs before it that the policy looks back on.
+pub(super) fn accepted(policy: &Policy) -> Result<(Option<Baseline>, Vec<AcceptedRun>), Problem> {
+    let Some(regression) = &policy.rules.regression else { return Ok((None, Vec::new())) };
     let path = policy.root.join(&regression.baseline);
     if !path.exists() {
         return Err(Problem::regression(format!(
@@ -180,12 +183,19 @@ pub(super) fn baseline(policy: &Policy) -> Result<Option<Baseline>, Problem> {
             regression.place, regression.baseline,
         )));
     }
-    store::baseline::read(&path).map(Some).map_err(|error| {
+    let baseline = store::baseline::read(&path).map_err(|error| {
         Problem::regression(format!(
             "{}: the baseline cannot be read: {error}\nrestore it from version control, or accept a run anew: cargo rageval baseline accept",
             regression.place,
         ))
-    })
+    })?;
+    let history = store::history::last(&path, regression.window.unwrap_or(0)).map_err(|error| {
+        Problem::regression(format!(
+            "{}: `regression.window` looks back on accepted runs that cannot be read: {error}",
+            regression.place,
+        ))
+    })?;
+    Ok((Some(baseline), history))
 }
 
 /// The answers of the baseline, where a metric of a rule compares with them.

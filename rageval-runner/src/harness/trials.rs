@@ -143,13 +143,13 @@ fn session(
     let target = format!("{}.{}", location.package, location.target);
     let folder = RunFolder::new(runs, target, id);
     let mut problems = Vec::new();
-    let mut baseline = None;
+    let mut accepted = (None, Vec::new());
     if !flags.libtest.list {
         problems.extend(setup::open_gates(&context, root));
         problems.extend(setup::shard(&context));
         problems.extend(setup::reply_modes(&context, &files.policy).err());
-        match setup::baseline(&files.policy) {
-            Ok(read) => baseline = read,
+        match setup::accepted(&files.policy) {
+            Ok(read) => accepted = read,
             Err(problem) => problems.push(problem),
         }
     }
@@ -189,7 +189,8 @@ fn session(
         metrics,
         gates,
         trusted,
-        baseline,
+        baseline: accepted.0,
+        history: accepted.1,
         snapshots,
         judge_stamp,
         embedder,

@@ -38,6 +38,7 @@ pub(super) fn basis(session: &Session) -> Basis<'_> {
     Basis {
         rules: &session.files.policy.rules,
         baseline: session.baseline.as_ref(),
+        history: &session.history,
         judge: &session.judge_stamp,
         metrics: &session.facts,
         seed: session::SEED,

@@ -33,6 +33,35 @@ pub(crate) const KEYS: &[Key] = &[
     ),
 ];
 
+/// Keys of `interval`.
+pub(crate) const INTERVAL: &[Key] = &[Key::required(
+    "cluster",
+    Shape::Text,
+    "Intervals draw the cases of one value of this field together: document (default), language, type, difficulty, should_refuse, metadata.KEY.",
+)];
+
+/// Reads the value of `interval`: the field that intervals are clustered by.
+pub(crate) fn cluster(
+    reader: &mut Reader<'_>,
+    node: &Node<'_>,
+    spans: &mut Vec<(SliceMention, Span)>,
+) -> Option<SliceField> {
+    let entries = reader.map(node, "\"interval\"")?;
+    let fields = reader.fields(&node.span, entries, INTERVAL, Empty::Refused);
+    let node = fields.get("cluster")?;
+    let name = reader.text(node, "\"cluster\"")?;
+    let field = slice_field(reader, &name, &node.span)?;
+    if field == SliceField::Tags {
+        let problem = reader
+            .problem(&node.span, "\"cluster\" cannot be \"tags\": a case of two tags would belong to two clusters")
+            .help("write one of them as `metadata.KEY` in the cases");
+        reader.problems.push(problem);
+        return None;
+    }
+    spans.push((SliceMention::Field(field.clone()), node.span.clone()));
+    Some(field)
+}
+
 /// What the policy says of slices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum SliceMention {

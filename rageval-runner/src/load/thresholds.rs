@@ -70,6 +70,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key::required("metrics", Shape::Metrics, "What is measured, and which scores pass."),
     Key::optional("repeats", Shape::Map(repeats::KEYS), "How often each case is asked, for a system that is random."),
     Key::optional("slices", Shape::Map(slices::KEYS), "Parts of the set that are gated on their own."),
+    Key::optional("interval", Shape::Map(slices::INTERVAL), "Which cases intervals draw together."),
     Key::optional("regression", Shape::Map(REGRESSION), "Comparison with an accepted run."),
     Key::optional("confirm", Shape::Map(confirm::KEYS), "How far a judge is asked again before a run is decided."),
     Key::optional("snapshots", Shape::Map(SNAPSHOTS), "Comparison of verdicts with their snapshots."),
@@ -87,6 +88,11 @@ const REGRESSION: &[Key] = &[
         "decision",
         Shape::OneOf(&["point", "confident", "non_inferior"]),
         "How drops of means are decided; `confident` for judged metrics and `point` for the rest where it is left out.",
+    ),
+    Key::optional(
+        "window",
+        Shape::Count(1),
+        "Means are also compared with the best of so many last accepted baselines; with the baseline alone where it is left out.",
     ),
 ];
 
@@ -268,6 +274,10 @@ fn read(reader: &mut Reader<'_>, node: &Node<'_>, file: &Path, metrics: Metrics<
         repeats: repeats::of_policy(reader, &fields, &metric_rules),
         metrics: metric_rules,
         slices: fields.get("slices").map(|node| slices::read(reader, node, &mut slice_spans)).unwrap_or_default(),
+        cluster: fields
+            .get("interval")
+            .and_then(|node| slices::cluster(reader, node, &mut slice_spans))
+            .unwrap_or_default(),
         regression: fields.entry("regression").and_then(|entry| regression(reader, entry)),
         fail_on,
         orphans,
@@ -318,10 +328,11 @@ fn regression(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Regression> 
         ("non_inferior", DecisionRule::NonInferior),
     ];
     let decision = fields.get("decision").and_then(|node| reader.one_of(node, "\"decision\"", &words));
+    let window = fields.get("window").and_then(|node| reader.count(node, "\"window\"", 1));
     let node = fields.get("baseline")?;
     let baseline = reader.text(node, "\"baseline\"")?;
     connect::refuse_variables(reader, &baseline, &node.span);
-    Some(Regression { baseline, decision, place: reader.source.place(entry.key_span.start) })
+    Some(Regression { baseline, decision, window, place: reader.source.place(entry.key_span.start) })
 }
 
 fn snapshots(reader: &mut Reader<'_>, node: &Node<'_>) -> Option<(FailOn, Orphans)> {

@@ -161,6 +161,15 @@ pub struct Baseline {
     pub cases: BTreeMap<CaseId, BaselineCase>,
 }
 
+/// An earlier baseline as the history keeps it: with the content digest and the scores of each case, without answers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AcceptedRun {
+    /// Its line in the history, by which a person finds it: `history.jsonl:3`.
+    pub place: String,
+    /// What it was made with, and its scores.
+    pub baseline: Baseline,
+}
+
 /// What an accepted run was made with.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

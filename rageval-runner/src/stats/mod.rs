@@ -17,7 +17,7 @@ pub use agreement::{Confusion, Level, cohen_kappa, krippendorff_alpha};
 pub use bootstrap::{Cluster, mean_interval, mean_upper_limit};
 pub use corrected::{Corrected, Labelled, Share, effective_size, prediction_powered_mean, rogan_gladen};
 pub use multiple::holm;
-pub use paired::{mcnemar, minimum_detectable_mean, sign_flip, standardised_mean, wilcoxon};
+pub use paired::{drop_p_value, mcnemar, minimum_detectable_mean, sign_flip, standardised_mean, wilcoxon};
 pub use pass_at::{pass_all, pass_at};
 pub use proportion::wilson;
 pub use rank::{average_ranks, kendall_tau_b, pearson, spearman, weighted_pearson};

@@ -117,8 +117,8 @@ pub(super) fn acceleration(jackknife: &[f64]) -> f64 {
 }
 
 /// The value below which this share of the ascending numbers lies, interpolated between neighbours (type 7 of Hyndman and Fan, "Sample quantiles in
-/// statistical packages", 1996, as in NumPy).
-pub(super) fn quantile(sorted: &[f64], share: f64) -> f64 {
+/// statistical packages", 1996, as in NumPy). Panics of nothing.
+pub fn quantile(sorted: &[f64], share: f64) -> f64 {
     let position = share.clamp(0.0, 1.0) * (sorted.len() - 1) as f64;
     let below = position.floor() as usize;
     let above = (below + 1).min(sorted.len() - 1);

@@ -2,6 +2,7 @@
 
 pub mod baseline;
 pub mod calibration;
+pub mod history;
 pub mod labels;
 pub mod ledger;
 pub mod lock;

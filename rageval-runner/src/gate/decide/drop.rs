@@ -127,7 +127,7 @@ impl Evidence<'_> {
     fn clusters(&self, pairs: &[(CaseId, f64, f64)]) -> Vec<stats::Cluster> {
         let cases = pairs.iter().map(|(case, _, _)| case.clone());
         let numbers: Vec<_> = cases.zip(drops(pairs)).collect();
-        tally::clusters(&numbers, self.set)
+        tally::clusters(&numbers, self.set, &self.basis.rules.cluster)
     }
 
     /// Decides a drop of the mean by one of the three rules.

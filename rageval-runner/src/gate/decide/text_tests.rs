@@ -102,7 +102,7 @@ fn a_failing_drop_shows_what_changed() {
         &world,
         JUDGED_DROP,
         &[
-            "failed      mean drop 0.08, max_drop 0.02, p 0.0003 (0.0003 among the run's gates)",
+            "failed      mean drop 0.08, max_drop 0.02, p 0.0002 (0.0002 among the run's gates)",
             "            mean 0.90 -> 0.82, drop in [0.05, 0.13] (95%), over 60 paired cases",
             "            not compared: 1 new",
             "            12 worse, 0 better, 48 equal; a true drop of 0.066 would show 8 times in 10",
