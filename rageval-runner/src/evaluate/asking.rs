@@ -76,6 +76,7 @@ impl Asking {
     }
 
     /// Does something for each of many, about as many side by side as the models may be asked at once; the results in their order.
+    #[expect(clippy::needless_pass_by_value, reason = "callers write the closure where they call")]
     pub fn each<T, R>(&self, many: impl IntoIterator<Item = T>, ask: impl AsyncFn(&Evaluation, T) -> R) -> Vec<R> {
         let asked = futures_util::stream::iter(many.into_iter().enumerate())
             .map(|(at, one)| {

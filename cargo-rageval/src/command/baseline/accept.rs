@@ -185,7 +185,7 @@ enum Reading<'a> {
     /// It is kept as it was read, and why.
     Once(String),
     /// These are read until each was read three times.
-    Thrice { asking: Asking, scores: Vec<ReadFirst<'a>> },
+    Thrice { asking: Box<Asking>, scores: Vec<ReadFirst<'a>> },
 }
 
 fn reading<'a>(accept: &Accept, run: &'a Run, here: Option<&'a Here>, context: &Context) -> Reading<'a> {
@@ -241,5 +241,5 @@ fn reading<'a>(accept: &Accept, run: &'a Run, here: Option<&'a Here>, context: &
             }
         }
     }
-    if scores.is_empty() { Reading::Same } else { Reading::Thrice { asking, scores } }
+    if scores.is_empty() { Reading::Same } else { Reading::Thrice { asking: Box::new(asking), scores } }
 }
