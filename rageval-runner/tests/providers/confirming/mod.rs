@@ -122,6 +122,14 @@ fn enough() {
     // By shortfall, then by id.
     assert_eq!(project.ended(is_confirmed), ["c00", "c01"].map(str::to_owned).into());
     assert_eq!(project.ended(is_not_confirmed).len(), 6);
+    for (keys, why) in [
+        ("{enough: 0}", "\"enough\" is a whole number of at least 1, got 0"),
+        ("{}", "\"confirm\" says nothing"),
+        ("{enuogh: 5}", "did you mean \"enough\"?"),
+    ] {
+        project.policy("{min: 0.85}", &format!("confirm: {keys}"));
+        project.run().ends_with(101).says(why);
+    }
 }
 
 fn budget() {
