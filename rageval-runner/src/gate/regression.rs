@@ -80,7 +80,7 @@ impl Pairs {
             let readings = record.and_then(|record| record.readings.get(metric));
             let judged_again = readings.and_then(|readings| readings.confirmation.as_ref()?.baseline());
             let before = match reading {
-                Reading::First => accepted.outcomes.get(metric).and_then(Outcome::score),
+                Reading::First => accepted.outcomes.get(metric).and_then(Outcome::first_score),
                 Reading::Settled => judged_again.or_else(|| accepted.outcomes.get(metric).and_then(Outcome::score)),
             };
             let Some(before) = before.map(UnitInterval::get) else {

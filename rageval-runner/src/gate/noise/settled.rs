@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Settled;
 use crate::{
-    model::{Claim, Confirmation, Detail, Heard, MetricKey, Outcome, Record, Score, UnitInterval, Verdict},
+    model::{Claim, Confirmation, Detail, Heard, MetricKey, Outcome, Record, UnitInterval, Verdict},
     report::console::text::{score, visible},
 };
 
@@ -55,7 +55,7 @@ fn outcome(
         // The claims of the first reading explain its own score alone.
         Detail { note: Some("median of the readings".to_owned()), ..Detail::default() }
     };
-    Outcome::Scored { score: Score::from(value), detail }
+    Outcome::scored_with(value, detail).read_first_as(first)
 }
 
 /// A claim with its settled verdict; evidence and reason stay only with the verdict that they were given for.

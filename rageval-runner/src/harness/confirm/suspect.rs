@@ -5,7 +5,9 @@ use crate::{
     evaluate::reread::FreshReading,
     gate::noise::{self, Case, Next, Suspect},
     metric::reread::score_of,
-    model::{Claim, Confirmation, Ending, GoldenCase, Heard, Outcome, Readings, Record, Reply, Sample, Verdict},
+    model::{
+        Claim, Confirmation, Ending, GoldenCase, Heard, Outcome, Readings, Record, Reply, Sample, UnitInterval, Verdict,
+    },
 };
 
 /// Readings of a baseline's answer start behind those that it may have been accepted with.
@@ -138,7 +140,7 @@ impl<'a> Question<'a> {
             };
             let case = Case {
                 bad: &bad,
-                first: first.score().map_or(f64::NAN, |score| score.get()),
+                first: first.score().map_or(f64::NAN, UnitInterval::get),
                 bars: self.suspect.bars,
                 depth: self.depth,
                 score: &score,

@@ -48,7 +48,10 @@ fn a_run_of_version_3_is_read_and_written_as_it_was() {
     assert_eq!((readings.now.len(), readings.baseline.len()), (3, 1));
     assert!(matches!(readings.confirmation, Some(Confirmation::Confirmed { .. })));
     assert_eq!(readings.second.map(|second| second.now.get()), Some(0.5));
-    assert_eq!(record.settled(metric).and_then(crate::model::Outcome::score).map(|score| score.get()), Some(0.5));
+    assert_eq!(
+        record.settled(metric).and_then(crate::model::Outcome::score).map(crate::model::UnitInterval::get),
+        Some(0.5)
+    );
     let records: Vec<_> = run.records.into_iter().map(Arc::new).collect();
     let mut text = Vec::new();
     write_text(&mut text, &run.manifest, &records, &run.decisions).expect("written");

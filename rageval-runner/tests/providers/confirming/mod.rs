@@ -122,6 +122,14 @@ fn enough() {
     // By shortfall, then by id.
     assert_eq!(project.ended(is_confirmed), ["c00", "c01"].map(str::to_owned).into());
     assert_eq!(project.ended(is_not_confirmed).len(), 6);
+    for (keys, why) in [
+        ("{enough: 0}", "\"enough\" is a whole number of at least 1, got 0"),
+        ("{}", "\"confirm\" says nothing"),
+        ("{enuogh: 5}", "did you mean \"enough\"?"),
+    ] {
+        project.policy("{min: 0.85}", &format!("confirm: {keys}"));
+        project.run().ends_with(101).says(why);
+    }
 }
 
 fn budget() {
@@ -242,5 +250,11 @@ fn mean() {
         CASES,
         |n, k| if (n == 20 && k < 3) || (n < 9 && k == 1) { " wrong".to_owned() } else { String::new() },
     );
-    project.run().ends_with(101).says("not read again, since the run is red already: gate::faithfulness::mean_drop");
+    let before = project.bodies().len();
+    project.run().ends_with(101);
+    let notices: Vec<String> = project.latest().decisions.into_iter().flat_map(|decision| decision.notices).collect();
+    let left = "not read again, since the run is red already: gate::faithfulness::mean_drop".to_owned();
+    assert!(notices.contains(&left), "{notices:?}");
+    assert!(project.readings().values().all(|readings| readings.second.is_none()));
+    assert!(project.bodies().len() > before);
 }

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
     fs,
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex},
@@ -9,7 +10,7 @@ use std::{
 };
 
 use rageval_runner::{
-    model::{Confirmation, Readings, Record, run::Run},
+    model::{Confirmation, Outcome, Readings, Record, run::Run},
     store::{baseline, runs},
 };
 use serde_json::{Value, json};
@@ -113,7 +114,7 @@ impl Project {
             let response = (0..CLAIMS).map(sentence).collect::<Vec<_>>().join(" ");
             let id = format!("c{n:02}");
             let case = json!({"id": id, "query": format!("What holds parcel {n}?"), "response": response, "retrieved_contexts": ["It holds items."]});
-            lines += &format!("{case}\n");
+            let _ = writeln!(lines, "{case}");
         }
         self.write("cases/all.jsonl", &lines);
     }
@@ -204,10 +205,10 @@ impl Project {
         self.readings().into_iter().filter(|(_, readings)| is_so(readings)).map(|(case, _)| case).collect()
     }
 
-    /// The lowest first score of the newest run.
+    /// Cases of the newest run whose first score lies below a bar.
     pub(crate) fn first_scores_below(&self, bar: f64) -> usize {
         let below = |record: &&Record| {
-            record.outcomes.values().next().and_then(|outcome| outcome.score()).is_some_and(|score| score.get() < bar)
+            record.outcomes.values().next().and_then(Outcome::score).is_some_and(|score| score.get() < bar)
         };
         self.latest().records.iter().filter(below).count()
     }
