@@ -125,7 +125,7 @@ fn other_judges_are_said_first_and_judged_metrics_are_not_compared() {
 fn a_run_is_compared_with_a_baseline_and_a_folder_is_taken_too() {
     let folder = folder();
     two_runs(folder.path(), "m-1");
-    passes(folder.path(), &["baseline", "accept", "base.json", "--to", "main.json"]);
+    ends(folder.path(), &["baseline", "accept", "base.json", "--to", "main.json"], 0);
     std::fs::create_dir(folder.path().join("1a2b")).expect("made");
     std::fs::rename(folder.path().join("now.json"), folder.path().join("1a2b/run.json")).expect("moved");
     let text = passes(folder.path(), &["compare", "main.json", "1a2b"]);

@@ -49,8 +49,8 @@ const OWN: &[Key] = &[
 /// The one claim of the answer that is labelled.
 const CLAIM: Key = Key::optional("claim", Shape::Text, "The one claim of the answer that is labelled.");
 
-/// Places of the keys of a case that a label does not take: its bars.
-const BARS: std::ops::Range<usize> = 12..14;
+/// Places of the keys of a case that a label does not take: its bars, and how often a system is asked.
+const BARS: std::ops::Range<usize> = 12..15;
 
 const LEN: usize = OWN.len() + 1 + case::KEYS.len() - BARS.end + BARS.start;
 
@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn a_label_takes_the_keys_of_a_case_but_for_its_bars() {
         let of_case =
-            case::KEYS.iter().map(|key| key.name).filter(|name| !["thresholds", "known_failure"].contains(name));
+            case::KEYS.iter().map(|key| key.name).filter(|name| !["thresholds", "repeats", "known_failure"].contains(name));
         let expected: Vec<_> = of_case.chain(["claim"]).chain(OWN.iter().map(|key| key.name)).collect();
         assert_eq!(KEYS.iter().map(|key| key.name).collect::<Vec<_>>(), expected);
         let mut names: Vec<_> = KEYS.iter().flat_map(Key::names).collect();
