@@ -1,0 +1,464 @@
+//! One simulated run: a system, a judge that flips, a baseline, and what rageval's own code decides over them.
+
+use std::{cell::RefCell, collections::BTreeMap, sync::Arc};
+
+use rageval_runner::{
+    Answer,
+    gate::{
+        Basis, DropTests, Gate, MetricFacts, case_findings, decide_gate, drop_tests, gates,
+        noise::{self, Case, Next, Progress, Start, Suspect, may_start},
+        plan::GateRule,
+        rule::{Bottom10Rule, Confirm, MeanRule, MetricRule, Regression, Rules, SliceField, Slices},
+        suspected,
+    },
+    metric::Kind,
+    model::{
+        CaseId, Claim, Confirmation, Detail, Expectation, GoldenCase, GoldenSet, Heard, Language, MetricKey, Outcome,
+        Place, Readings, Record, Records, Sample, SecondReading, Taken, Transcript, UnitInterval, Verdict,
+        run::{Baseline, BaselineCase, JudgeStamp},
+    },
+    stats::draw::Draws,
+};
+
+/// What is simulated.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Setting {
+    /// Cases of the set, each with 1 to 8 claims, all as likely.
+    pub cases: usize,
+    /// Chance that a reading says the wrong thing of a claim.
+    pub flips: f64,
+    /// Share of good claims that are hard to judge.
+    pub borderline: f64,
+    /// Chance that a reading finds a borderline claim bad.
+    pub borderline_bad: f64,
+    /// Whether each further sample repeats the first.
+    pub repeats: bool,
+    /// Share of answers that changed since the baseline.
+    pub changed: f64,
+    /// Cases that truly lost one claim.
+    pub lost: usize,
+}
+
+impl Setting {
+    /// 200 cases, 5 % flips, 30 % of the answers changed, nothing lost.
+    pub const MAIN: Self = Self {
+        cases: 200,
+        flips: 0.05,
+        borderline: 0.0,
+        borderline_bad: 0.3,
+        repeats: false,
+        changed: 0.3,
+        lost: 0,
+    };
+}
+
+/// What is red.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Red {
+    /// Cases.
+    pub cases: usize,
+    /// Cases that truly lost a claim.
+    pub lost_cases: usize,
+    /// Whether any gate of this kind is: mean, mean_drop, bottom10, bottom10_drop.
+    pub gates: [bool; 4],
+}
+
+impl Red {
+    /// Whether the run is red.
+    pub fn any(&self) -> bool {
+        self.cases > 0 || self.gates.contains(&true)
+    }
+
+    /// Whether it is red for what was lost: a lost case, or a gate over many.
+    pub fn finds(&self) -> bool {
+        self.lost_cases > 0 || self.gates.contains(&true)
+    }
+}
+
+/// What became of one run.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Ran {
+    /// By the rule.
+    pub rule: Red,
+    /// Where first readings decide, of either side.
+    pub naive: Red,
+    /// Requests beyond the first readings.
+    pub extra: usize,
+    /// Suspects.
+    pub suspects: usize,
+    /// Whether a mean was suspected and read again.
+    pub second: bool,
+}
+
+/// The policy and the set, which no run changes.
+pub struct Scene {
+    rules: Rules,
+    set: GoldenSet,
+    gates: Vec<Gate>,
+    metric: MetricKey,
+    metrics: BTreeMap<String, MetricFacts>,
+    judge: JudgeStamp,
+    depth: u32,
+}
+
+fn unit(number: f64) -> UnitInterval {
+    UnitInterval::new(number).expect("a score")
+}
+
+impl Scene {
+    /// The example of the documentation: `min` 0.85, `max_drop` 0.10, `mean: {min: 0.85, max_drop: 0.02}`, `bottom10: {min: 0.50, max_drop: 0.10}`, the
+    /// last two over the set and each of three languages.
+    pub fn new(cases: usize) -> Self {
+        let metric = MetricKey::parse("faithfulness").expect("a metric");
+        let mut rule = MetricRule { min: Some(unit(0.85)), max_drop: Some(unit(0.10)), ..MetricRule::default() };
+        rule.set.mean =
+            Some(MeanRule { min: Some(unit(0.85)), max_drop: Some(unit(0.02)), ..MeanRule::default() });
+        rule.set.bottom10 =
+            Some(Bottom10Rule { min: Some(unit(0.50)), max_drop: Some(unit(0.10)), ..Bottom10Rule::default() });
+        let rules = Rules {
+            metrics: [(metric.clone(), rule)].into(),
+            slices: Slices { by: vec![(Place::default(), SliceField::Language)], ..Slices::default() },
+            regression: Some(Regression { baseline: "main.json".into(), decision: None, place: Place::default() }),
+            confirm: Confirm::default(),
+            ..Rules::default()
+        };
+        let cases = (0..cases).map(golden_case).collect();
+        let set = GoldenSet { cases, ..GoldenSet::default() };
+        let gates = gates(&rules, &set);
+        let facts = MetricFacts { kind: Kind::Judged, version: 1, reads_baseline: false };
+        let metrics = BTreeMap::from([("faithfulness".to_owned(), facts)]);
+        let judge = JudgeStamp { provider: "simulated".into(), model: "1".into(), fingerprint: "1".into() };
+        let mut scene = Self { rules, set, gates, metric, metrics, judge, depth: 0 };
+        scene.depth = noise::depth(noise::pairs_with_rules(&scene.set, &scene.basis(None)));
+        scene
+    }
+
+    fn basis<'a>(&'a self, baseline: Option<&'a Baseline>) -> Basis<'a> {
+        Basis {
+            rules: &self.rules,
+            baseline,
+            judge: &self.judge,
+            metrics: &self.metrics,
+            seed: 0,
+            target: "rag_regression",
+        }
+    }
+
+    /// Simulates the run of this number.
+    pub fn run(&self, setting: &Setting, number: u32) -> Ran {
+        let world = World::new(self, setting, number);
+        let baseline = world.baseline(BuiltFrom::ThreeReadings);
+        let basis = self.basis(Some(&baseline));
+        let mut records = world.records();
+        let suspects = noise::suspects(&self.set, &records, &self.gates, &basis, &|_, _| true);
+        world.confirm(&suspects, &mut records, &baseline);
+        let mut red = self.decide(&records, &basis, &world);
+        let mut second = false;
+        if !red.any() || red == (Red { gates: [false, red.gates[1], false, false], ..Red::default() }) {
+            let names = suspected(&self.gates, &records, &basis);
+            second = !names.is_empty();
+            if second {
+                world.read_second(&names, &mut records);
+            }
+            red = self.decide(&records, &basis, &world);
+        }
+        let single = world.baseline(BuiltFrom::OneReading);
+        let naive = self.decide(&world.records(), &self.basis(Some(&single)), &world);
+        Ran { rule: red, naive, extra: *world.asked.borrow(), suspects: suspects.len(), second }
+    }
+
+    fn decide(&self, records: &Records, basis: &Basis<'_>, world: &World<'_>) -> Red {
+        let mut red = Red::default();
+        for (case, truth) in self.set.cases.iter().zip(&world.truths) {
+            let is_red = case_findings(case, &records[&case.id], basis).ruling(0).is_red();
+            red.cases += usize::from(is_red);
+            red.lost_cases += usize::from(is_red && truth.lost.is_some());
+        }
+        let tests: DropTests = drop_tests(&self.gates, records, basis);
+        for gate in &self.gates {
+            let place = match gate.rule {
+                GateRule::Mean { .. } => 0,
+                GateRule::MeanDrop { .. } => 1,
+                GateRule::Bottom10 { .. } => 2,
+                GateRule::Bottom10Drop { .. } => 3,
+                GateRule::PassRate { .. } | GateRule::Unmeasured { .. } => continue,
+            };
+            red.gates[place] |= decide_gate(gate, &self.set, records, basis, &tests).ruling.is_red();
+        }
+        red
+    }
+}
+
+fn golden_case(number: usize) -> GoldenCase {
+    let (tag, language) = [("en", Language::En), ("pt", Language::Pt), ("zh", Language::Zh)][number % 3];
+    GoldenCase {
+        id: CaseId::new(format!("c{number:04}")).expect("an id"),
+        query: String::new(),
+        references: Vec::new(),
+        relevant: None,
+        reference_contexts: Vec::new(),
+        expectation: Expectation::Answer,
+        kind: None,
+        difficulty: None,
+        language_tag: Some(tag.to_owned()),
+        language,
+        tags: Vec::new(),
+        document: None,
+        metadata: BTreeMap::new(),
+        bars: BTreeMap::new(),
+        known_failure: None,
+        recorded: None,
+        group: String::new(),
+        place: Place::default(),
+    }
+}
+
+/// How many readings a baseline is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum BuiltFrom {
+    /// The majority of three for each claim, as `baseline accept` does.
+    ThreeReadings,
+    /// The first one.
+    OneReading,
+}
+
+/// Which answer of a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Baseline,
+    Now,
+}
+
+/// What is true of one case: for each claim of either answer the chance that a reading finds it bad.
+struct Truth {
+    baseline: Vec<f64>,
+    /// `None` where the answer did not change: its request is the baseline's, and so are its stored replies.
+    changed: Option<Vec<f64>>,
+    /// The claim that was lost.
+    lost: Option<usize>,
+}
+
+struct World<'a> {
+    scene: &'a Scene,
+    setting: Setting,
+    number: u32,
+    truths: Vec<Truth>,
+    /// Requests beyond the first readings, and the readings that are stored by now: case, whether of the baseline's answer, sample.
+    asked: RefCell<usize>,
+    stored: RefCell<std::collections::BTreeSet<(usize, bool, u32)>>,
+}
+
+/// Draws in [0, 1).
+struct Uniform(Draws);
+
+impl Uniform {
+    fn of(run: u32, case: usize, stream: u64) -> Self {
+        Self(Draws::seeded((u64::from(run) << 32) | ((case as u64) << 16) | stream))
+    }
+
+    fn next(&mut self) -> f64 {
+        (self.0.coins() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (self.next() * bound as f64) as usize
+    }
+}
+
+/// Streams of a case: its truth, then the readings of the one answer and of the other.
+const TRUTH: u64 = 0xffff;
+const OF_BASELINE: u64 = 0x8000;
+
+impl<'a> World<'a> {
+    fn new(scene: &'a Scene, setting: &Setting, number: u32) -> Self {
+        let mut lost = vec![false; setting.cases];
+        let order = Draws::seeded((u64::from(number) << 32) | 0xffff_0000).order(setting.cases);
+        order.into_iter().take(setting.lost).for_each(|case| lost[case] = true);
+        let truths = lost.into_iter().enumerate().map(|(case, lost)| truth(setting, number, case, lost)).collect();
+        Self {
+            scene,
+            setting: *setting,
+            number,
+            truths,
+            asked: RefCell::default(),
+            stored: RefCell::default(),
+        }
+    }
+
+    /// Whether the reading with this number of sample finds each claim bad.
+    fn reading(&self, case: usize, side: Side, sample: u32) -> Vec<bool> {
+        let truth = &self.truths[case];
+        let (chances, stream) = match (side, &truth.changed) {
+            (Side::Now, Some(changed)) => (changed, 0),
+            (Side::Baseline, _) | (Side::Now, None) => (&truth.baseline, OF_BASELINE),
+        };
+        let sample = if self.setting.repeats { 0 } else { sample };
+        let mut draws = Uniform::of(self.number, case, stream | u64::from(sample));
+        chances.iter().map(|chance| draws.next() < *chance).collect()
+    }
+
+    /// The same, asked for beyond the first reading: counted unless its reply is stored. `baseline accept` stored samples 0 to 2 of the baseline's answer.
+    fn ask(&self, case: usize, side: Side, sample: u32) -> Vec<bool> {
+        let is_baselines = side == Side::Baseline || self.truths[case].changed.is_none();
+        let is_stored = is_baselines && sample <= 2;
+        if !is_stored && self.stored.borrow_mut().insert((case, is_baselines, sample)) {
+            *self.asked.borrow_mut() += 1;
+        }
+        self.reading(case, side, sample)
+    }
+
+    fn records(&self) -> Records {
+        let record = |(number, case): (usize, &GoldenCase)| {
+            let outcome = outcome_of(&self.reading(number, Side::Now, 0));
+            let sample = Sample { answer: Answer::new("now"), is_refusal: false, latency_ms: None };
+            let outcomes = [(self.scene.metric.clone(), outcome)].into();
+            let (id, digest) = (case.id.clone(), String::new());
+            (case.id.clone(), Arc::new(Record::new(id, digest, Taken::Sample(sample), outcomes, Transcript::default())))
+        };
+        self.scene.set.cases.iter().enumerate().map(record).collect()
+    }
+
+    fn baseline(&self, built_from: BuiltFrom) -> Baseline {
+        let mut baseline = Baseline::default();
+        baseline.manifest.judge = self.scene.judge.clone();
+        baseline.manifest.metric_versions.insert("faithfulness".to_owned(), 1);
+        for (number, case) in self.scene.set.cases.iter().enumerate() {
+            let first = self.reading(number, Side::Baseline, 0);
+            let bad = match built_from {
+                BuiltFrom::OneReading => first.clone(),
+                BuiltFrom::ThreeReadings => {
+                    let others = [1, 2].map(|sample| self.reading(number, Side::Baseline, sample));
+                    let votes = |at: usize| usize::from(first[at]) + others.iter().filter(|other| other[at]).count();
+                    (0..first.len()).map(|at| votes(at) >= 2).collect()
+                }
+            };
+            let accepted = BaselineCase {
+                digest: String::new(),
+                response: "then".to_owned(),
+                refused: None,
+                retrieved: Vec::new(),
+                context_digests: Vec::new(),
+                outcomes: [(self.scene.metric.clone(), outcome_of(&bad))].into(),
+            };
+            baseline.cases.insert(case.id.clone(), accepted);
+        }
+        baseline
+    }
+
+    /// Reads the suspects again, in their order, as a run does.
+    fn confirm(&self, suspects: &[Suspect], records: &mut Records, baseline: &Baseline) {
+        let confirm = &self.scene.rules.confirm;
+        let budget = confirm.budget(self.setting.cases);
+        let mut progress = Progress::default();
+        for suspect in suspects {
+            let before = *self.asked.borrow();
+            let (now, of_baseline, confirmation) = match may_start(progress, confirm, budget, self.scene.depth) {
+                Start::Now => {
+                    let accepted = &baseline.cases[&suspect.case].outcomes[&self.scene.metric];
+                    self.settle(suspect, &records[&suspect.case], accepted)
+                }
+                Start::Wait => unreachable!("nothing else is being read"),
+                Start::Never(why) => (Vec::new(), Vec::new(), (Confirmation::NotConfirmed { why }, false)),
+            };
+            let (confirmation, breaks_case_rule) = confirmation;
+            progress.asked += *self.asked.borrow() - before;
+            progress.confirmed += usize::from(suspect.counts && breaks_case_rule);
+            let readings = Readings { now, baseline: of_baseline, confirmation: Some(confirmation), second: None };
+            let record = Arc::make_mut(records.get_mut(&suspect.case).expect("a record"));
+            record.readings.insert(self.scene.metric.clone(), readings);
+        }
+    }
+
+    /// Reads one suspect until it is settled.
+    fn settle(
+        &self,
+        suspect: &Suspect,
+        record: &Record,
+        accepted: &Outcome,
+    ) -> (Vec<Heard>, Vec<Heard>, (Confirmation, bool)) {
+        let first = &record.outcomes[&self.scene.metric];
+        let (bad, stored) = (bad_of(first), bad_of(accepted));
+        let case = Case {
+            bad: &bad,
+            first: first.score().expect("a score").get(),
+            bars: suspect.bars,
+            depth: self.scene.depth,
+            score: &share_of_good,
+            is_bad: &is_bad,
+            baseline: Some(&stored),
+        };
+        let number = self.scene.set.cases.iter().position(|case| case.id == suspect.case).expect("a case");
+        let (mut now, mut baseline) = (Vec::new(), Vec::new());
+        loop {
+            let hear = |side, heard: &[Heard]| {
+                let bad = self.ask(number, side, heard.len() as u32 + 1);
+                Heard::Verdicts { verdicts: bad.into_iter().map(verdict).collect() }
+            };
+            match noise::next(&case, &now, &baseline) {
+                Next::ReadNow => now.push(hear(Side::Now, &now)),
+                Next::ReadBaseline => baseline.push(hear(Side::Baseline, &baseline)),
+                Next::Done(settled) => {
+                    let confirmation = noise::confirmation(first, &settled, &now, &is_bad);
+                    return (now, baseline, (confirmation, settled.breaks_case_rule));
+                }
+                Next::NotConfirmed(why) => return (now, baseline, (Confirmation::NotConfirmed { why }, false)),
+            }
+        }
+    }
+
+    /// Reads both sides of the changed pairs of these gates once more.
+    fn read_second(&self, gates: &[String], records: &mut Records) {
+        let of_gates = self.scene.gates.iter().filter(|gate| gates.contains(&gate.name));
+        let cases: std::collections::BTreeSet<&CaseId> = of_gates.flat_map(|gate| &gate.population).collect();
+        for (number, case) in self.scene.set.cases.iter().enumerate() {
+            if self.truths[number].changed.is_none() || !cases.contains(&case.id) {
+                continue;
+            }
+            let share = |side| unit(share_of_good(&self.ask(number, side, 1)));
+            let second = SecondReading { before: share(Side::Baseline), now: share(Side::Now) };
+            let record = Arc::make_mut(records.get_mut(&case.id).expect("a record"));
+            record.readings.entry(self.scene.metric.clone()).or_default().second = Some(second);
+        }
+    }
+}
+
+fn truth(setting: &Setting, run: u32, case: usize, is_lost: bool) -> Truth {
+    let mut draws = Uniform::of(run, case, TRUTH);
+    let mut claims = || -> Vec<f64> {
+        let count = 1 + draws.below(8);
+        let chance = |draws: &mut Uniform| {
+            if draws.next() < setting.borderline { setting.borderline_bad } else { setting.flips }
+        };
+        (0..count).map(|_| chance(&mut draws)).collect()
+    };
+    let baseline = claims();
+    let mut now = claims();
+    let is_changed = draws.next() < setting.changed || is_lost;
+    let lost = is_lost.then(|| draws.below(now.len()));
+    if let Some(lost) = lost {
+        now[lost] = 1.0 - setting.flips;
+    }
+    Truth { baseline, changed: is_changed.then_some(now), lost }
+}
+
+fn verdict(bad: bool) -> Verdict {
+    if bad { Verdict::Unsupported } else { Verdict::Supported }
+}
+
+fn is_bad(verdict: Verdict) -> bool {
+    verdict == Verdict::Unsupported
+}
+
+fn bad_of(outcome: &Outcome) -> Vec<bool> {
+    outcome.detail().expect("a score").claims.iter().map(|claim| is_bad(claim.verdict)).collect()
+}
+
+fn share_of_good(bad: &[bool]) -> f64 {
+    bad.iter().filter(|bad| !**bad).count() as f64 / bad.len() as f64
+}
+
+fn outcome_of(bad: &[bool]) -> Outcome {
+    let claim = |bad: &bool| Claim { text: String::new(), verdict: verdict(*bad), evidence: None, reason: None };
+    let detail = Detail { claims: bad.iter().map(claim).collect(), ..Detail::default() };
+    Outcome::scored_with(unit(share_of_good(bad)), detail)
+}
