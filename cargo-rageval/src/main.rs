@@ -1,5 +1,6 @@
 //! The command of rageval: scores recorded rankings, accepts baselines, has steps written, prints schemas.
 
+mod asking;
 mod command;
 mod context;
 mod exit;

@@ -12,7 +12,7 @@ use rageval_runner::{
         Replies, Vectors,
         estimate::{Asked, Estimate, Samples, Source, Stored, estimate},
     },
-    judge::{key::ReplyKeys, spec::ReplyMode},
+    judge::key::ReplyKeys,
     load::Policy,
     metric::METRICS,
     model::{GoldenSet, run::Run},
@@ -27,6 +27,7 @@ use rageval_runner::{
 
 use super::gate;
 use crate::{
+    asking,
     context::Context,
     exit::{Ending, Failure, tell},
 };
@@ -53,8 +54,7 @@ pub(crate) struct EstimateRun {
 /// Counts and tells.
 pub(crate) fn run(command: &EstimateRun, context: &Context) -> Result<Ending, Failure> {
     let (policy, set) = gate::files(context)?;
-    let over = context.judge_mode.as_deref().map(ReplyMode::of_variable).transpose().map_err(Failure::Input)?;
-    let modes = policy.reply_modes(over);
+    let modes = policy.reply_modes(asking::mode_of(context)?);
     let samples = samples(command, context, &policy, &set)?;
     let store = |named: Option<&PathBuf>| ReplyStore::new(&policy.root, named.map(PathBuf::as_path));
     let replies =

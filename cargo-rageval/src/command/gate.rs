@@ -13,7 +13,7 @@ use rageval_runner::{
     load::{self, Policy},
     metric::METRICS,
     model::{
-        GoldenSet, Records,
+        GoldenSet, Record, Records,
         run::{Baseline, Decision, Manifest, Ruling, Run},
     },
     report::console::{
@@ -25,7 +25,7 @@ use rageval_runner::{
         lock::{self, LockFiles},
         runs,
     },
-    trust::{self, Trust},
+    trust::{self, Generators, Trust},
 };
 
 use crate::{
@@ -95,7 +95,7 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
     } else {
         notices.push(trust::lock::unlocked(&locked.name(&policy.root)));
     }
-    let trust = trusted(&merged.manifest, &policy);
+    let trust = trusted(&merged.manifest, merged.records.values().map(Arc::as_ref), &policy);
     notices.splice(0..0, trust.notices.iter().cloned());
     decisions.extend(Some(console::trust::decision(&trust)).filter(|decision| decision.ruling.is_red()));
     let population = baseline.as_ref().map(|baseline| gate::compare_population(&set, baseline));
@@ -118,12 +118,12 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
     Ok(ending(&decisions))
 }
 
-/// Whether the judge of the run can be believed, by what is declared and waived here and today.
-fn trusted(manifest: &Manifest, policy: &Policy) -> Trust {
+/// Whether the judge of a run can be believed, by what its answers say and by what is declared and waived here and today.
+pub(super) fn trusted<'r>(manifest: &Manifest, records: impl Iterator<Item = &'r Record>, policy: &Policy) -> Trust {
     let embedder = policy.embedder.as_ref().and_then(|embedder| embedder.provider.model());
     // What writes the answers may be declared later; what was declared for the run stays.
-    let generator = manifest.system.generator.as_ref().or(policy.system.generator.as_ref()).map(String::as_str);
-    trust::check(&manifest.judge, generator, embedder, &policy.trust, Context::today())
+    let declared = manifest.system.generator.as_ref().or(policy.system.generator.as_ref()).map(String::as_str);
+    trust::check(&manifest.judge, &Generators::of(declared, records), embedder, &policy.trust, Context::today())
 }
 
 /// 1 where anything failed, 3 where anything is undecided and nothing failed.

@@ -8,11 +8,7 @@ use std::{
 use clap::{Args, ValueEnum};
 use rageval_runner::{
     evaluate,
-    judge::{
-        self, Judge,
-        key::ReplyKeys,
-        spec::{JudgeProvider, ReplyMode},
-    },
+    judge::{Judge, key::ReplyKeys, spec::JudgeProvider},
     load::{self, Policy, steps::FromFile},
     metric::{METRICS, g_eval, material},
     model::Language,
@@ -24,6 +20,7 @@ use rageval_runner::{
 };
 
 use crate::{
+    asking,
     context::Context,
     exit::{Ending, Failure, tell},
 };
@@ -76,7 +73,7 @@ pub(crate) fn run(steps: &Steps, context: &Context) -> Result<Ending, Failure> {
     let file = context.root.join(load::FILE_NAME);
     let (policy, all) =
         load::steps::from_files(&file, METRICS).map_err(|problems| Failure::Input(problems.to_string()))?;
-    let over = context.judge_mode.as_deref().map(ReplyMode::of_variable).transpose().map_err(Failure::Input)?;
+    let over = asking::mode_of(context)?;
     let wanted = wanted(steps, &all)?;
     if wanted.is_empty() {
         tell("nothing to write: no `g_eval` of thresholds.yaml has `criteria` whose steps are missing");
@@ -89,11 +86,10 @@ pub(crate) fn run(steps: &Steps, context: &Context) -> Result<Ending, Failure> {
             policy.judge.place
         )));
     }
-    may_ask(&policy, over)?;
+    asking::may_ask(&policy, over, "no steps can be written")?;
     let ledger = Ledger::in_process(policy.budget.as_ref());
     let account = ReplyKeys::of(&policy.judge).map(|_| Account { ledger: ledger.clone(), price: policy.judge.price });
-    let judge = judge::open(&policy.judge, &Context::variable)
-        .map_err(|error| Failure::Input(format!("{}: {error}", policy.judge.place)))?;
+    let judge = asking::open_judge(&policy)?;
     let mut ending = Ending::Pass;
     for from_file in wanted {
         match write(from_file, &policy, &judge, account.clone(), steps.language.into())? {
@@ -111,28 +107,6 @@ pub(crate) fn run(steps: &Steps, context: &Context) -> Result<Ending, Failure> {
         tell(&format!("spent: {}", spending::line(&spent, ledger.budget())));
     }
     Ok(ending)
-}
-
-/// Refuses where the mode asks nothing, or where the variable makes a judge that may cost money ask without a budget.
-fn may_ask(policy: &Policy, over: Option<ReplyMode>) -> Result<(), Failure> {
-    let mode = policy.reply_modes(over).judge;
-    let place = &policy.judge.place;
-    match (mode, over) {
-        (ReplyMode::Replay, Some(_)) => Err(Failure::Input(
-            "RAGEVAL_JUDGE_MODE=replay asks nothing, so no steps can be written; unset it to have the judge asked"
-                .to_owned(),
-        )),
-        (ReplyMode::Replay, None) => Err(Failure::Input(format!(
-            "{place}: `mode: replay` asks nothing, so no steps can be written; run with RAGEVAL_JUDGE_MODE=cached to have the judge asked"
-        ))),
-        (ReplyMode::Live | ReplyMode::Cached, _) if policy.judge.is_hosted() && policy.budget.is_none() => {
-            Err(Failure::Input(format!(
-                "{place}: this judge may cost money, and no `budget` says how much may be spent; add one line to \
-                 thresholds.yaml, as in `budget: {{requests: 1000, minutes: 10}}`"
-            )))
-        }
-        (ReplyMode::Live | ReplyMode::Cached, _) => Ok(()),
-    }
 }
 
 /// Those to ask for: the one that is named, which must not be there unless it is written again, or all that are missing.

@@ -3,13 +3,17 @@
 //! User code never runs on the runtime's own threads: each call of the system sits on a blocking thread of its own, so that a
 //! system that blocks, spins or panics costs its own case and no other. Whatever happens, a case ends as a [`Record`].
 
+pub mod asking;
+pub mod assembly;
 pub mod estimate;
 mod judging;
 mod kept;
 mod limits;
+pub mod reread;
 mod similarity;
 pub mod stamp;
 pub mod steps;
+pub mod thrice;
 
 use std::{
     collections::BTreeMap,
@@ -21,7 +25,7 @@ pub use judging::{Judging, Replies};
 
 use crate::{
     contain::contained,
-    gate::rule::Rules,
+    gate::rule::{MetricRule, Rules},
     judge::offline,
     metric::{Input, Metric, Params, Step, finish},
     model::{
@@ -81,9 +85,25 @@ impl Evaluation {
             Ok(sample) => Taken::Sample(sample),
             Err(fault) => Taken::Failed(fault),
         };
+        self.measured(case, taken, self.rules.metrics_of(case)).await
+    }
+
+    /// Takes the given metrics of an answer that is there already to their outcomes. The requests are those of a whole record, so that what
+    /// is stored for them is found.
+    pub async fn outcomes(&self, case: &GoldenCase, sample: Sample, metrics: &[MetricKey]) -> Record {
+        let metrics = metrics.iter().map(|key| (key, self.rules.metrics.get(key)));
+        self.measured(case, Taken::Sample(sample), metrics).await
+    }
+
+    async fn measured<'a>(
+        &'a self,
+        case: &'a GoldenCase,
+        taken: Taken,
+        metrics: impl Iterator<Item = (&'a MetricKey, Option<&'a MetricRule>)>,
+    ) -> Record {
         let mut outcomes = BTreeMap::new();
         let mut pending = Vec::new();
-        for (key, rule) in self.rules.metrics_of(case) {
+        for (key, rule) in metrics {
             let Some(metric) = self.metrics.iter().copied().find(|metric| metric.name() == key.name()) else {
                 let why = format!("no metric is called `{}`", key.name());
                 outcomes.insert(key.clone(), Outcome::unmeasured("unknown metric", why));

@@ -27,7 +27,7 @@ use crate::{
     },
     store::{StoreError, ledger::Ledger, runs, runs::RunFolder},
     system::RagSystem,
-    trust::{self, Trust},
+    trust::{self, Date, Generators, Trust},
 };
 
 /// Seed of every random draw of a run.
@@ -58,8 +58,8 @@ pub(super) struct Session {
     pub(super) rewritten: AtomicUsize,
     /// The p-values of all gates that have one; computed once.
     pub(super) drop_tests: OnceLock<DropTests>,
-    /// Whether the judge can be believed; looked at once.
-    pub(super) trust: OnceLock<Trust>,
+    /// The day on which this process first looked whether a waiver holds.
+    pub(super) today: OnceLock<Date>,
     pub(super) function: Option<Arc<dyn RagSystem>>,
     pub(super) records: Shared,
     /// Built on the first record that is in no store.
@@ -287,13 +287,24 @@ impl Session {
         }
     }
 
-    /// Whether the judge can be believed, on the day on which this process looks first.
-    pub(super) fn trust(&self) -> &Trust {
-        let Policy { system, embedder, trust, .. } = &self.files.policy;
+    /// Whether the judge can be believed, given which models write the answers.
+    pub(super) fn trust(&self, generators: &Generators) -> Trust {
+        let Policy { embedder, trust, .. } = &self.files.policy;
         let embedder = embedder.as_ref().and_then(|embedder| embedder.provider.model());
-        let check =
-            || trust::check(&self.judge_stamp, system.generator.as_deref(), embedder, trust, super::setup::today());
-        self.trust.get_or_init(check)
+        let today = *self.today.get_or_init(super::setup::today);
+        trust::check(&self.judge_stamp, generators, embedder, trust, today)
+    }
+
+    /// Which models write the answers, as far as the records say that are there by now.
+    pub(super) fn generators_so_far(&self) -> Generators {
+        let finished = self.finished();
+        Generators::of(self.files.policy.system.generator.as_deref(), finished.values().map(Arc::as_ref))
+    }
+
+    /// Whether the records of all cases are needed to tell which models write the answers. A shard holds a part of them: there it is
+    /// decided with the gates, over all parts.
+    pub(super) fn asks_who_writes(&self) -> bool {
+        trust::concerns(&self.judge_stamp) && self.context.shard.is_none()
     }
 
     /// Why the judge can't be asked, where this run looks for what that means to all cases. A shard holds a part of them, and these say

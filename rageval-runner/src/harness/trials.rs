@@ -199,7 +199,7 @@ fn session(
         changed: AtomicUsize::new(0),
         rewritten: AtomicUsize::new(0),
         drop_tests: OnceLock::new(),
-        trust: OnceLock::new(),
+        today: OnceLock::new(),
         function,
         records,
         evaluation: OnceLock::new(),
@@ -269,10 +269,7 @@ fn needs(session: &Session, selected: &[Role]) -> BTreeSet<CaseId> {
     let mut wanted = BTreeSet::new();
     for role in selected {
         match role {
-            // Whether a judge or embedder without its key is needed shows only once its replies are looked for.
-            Role::Setup if session.judge_key_is_missing().or_else(|| session.embedder_key_is_missing()).is_some() => {
-                wanted.extend(verdict::all_cases(session));
-            }
+            Role::Setup if verdict::setup_needs_records(session) => wanted.extend(verdict::all_cases(session)),
             Role::Setup | Role::Orphans | Role::Lock => {}
             Role::Case(index) => {
                 wanted.insert(session.files.set.cases[*index].id.clone());

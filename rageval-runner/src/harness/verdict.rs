@@ -24,7 +24,7 @@ use crate::{
     },
     report::console::{self, text::visible},
     store::{self, StoreError, lock::LockFiles},
-    trust,
+    trust::{self, Generators, Trust},
 };
 
 /// What the metrics are, by name.
@@ -77,7 +77,7 @@ fn setup(session: &Session) -> Decision {
     if problems.iter().all(|problem| problem.reach == Reach::Regression) {
         problems.extend(missing_keys(session));
     }
-    let mut decision = console::trust::decision(session.trust());
+    let mut decision = console::trust::decision(&session.trust(&generators(session)));
     let broken = problems.iter().flat_map(|problem| console::text::whole_lines("undecided", &problem.lines));
     decision.lines.extend(broken);
     // What is known to be wrong weighs more than what could not be told.
@@ -85,6 +85,28 @@ fn setup(session: &Session) -> Decision {
         decision.ruling = Ruling::Undecided;
     }
     decision
+}
+
+/// Whether the trial of the set-up looks at the records of all cases: which model wrote an answer, and whether a judge or embedder without
+/// its key is needed, shows only then.
+pub(super) fn setup_needs_records(session: &Session) -> bool {
+    session.asks_who_writes() || session.judge_key_is_missing().or_else(|| session.embedder_key_is_missing()).is_some()
+}
+
+/// Which models write the answers, as the policy and the records of all cases say.
+fn generators(session: &Session) -> Generators {
+    let declared = session.files.policy.system.generator.as_deref();
+    if !trust::concerns(&session.judge_stamp) {
+        return Generators::declared(declared);
+    }
+    if !session.asks_who_writes() {
+        return Generators { declared: declared.map(str::to_owned), told: None };
+    }
+    match session.records(&session.files.set.cases) {
+        Ok(records) => Generators::of(declared, records.iter().map(AsRef::as_ref)),
+        // Without answers nobody says anything; the problem itself is told beside it.
+        Err(_) => Generators::declared(declared),
+    }
 }
 
 /// What is wrong where a key is missing and a reply or a vector is needed that is not stored: the records tell.
@@ -221,14 +243,15 @@ pub(super) fn finish(session: &Session) -> Result<(), StoreError> {
     let path = session.write_run()?;
     let records = session.finished();
     let population = session.baseline.as_ref().map(|baseline| gate::compare_population(&session.files.set, baseline));
+    let trust = session.trust(&session.generators_so_far());
     let summary = console::summary::Summary {
         decisions: &decisions,
         set: &session.files.set,
         records: &records,
         basis: basis(session),
-        waivers: &session.trust().waived,
+        waivers: &trust.waived,
         population: population.as_ref().filter(|_| session.files.scope == Scope::Whole),
-        notices: &notices(session),
+        notices: &notices(session, &trust),
         run: &path.display().to_string(),
     };
     for line in console::summary::summary(&summary) {
@@ -238,9 +261,9 @@ pub(super) fn finish(session: &Session) -> Result<(), StoreError> {
 }
 
 /// Notices of the run itself: what is not compared, what was left for review, what the system left to say.
-fn notices(session: &Session) -> Vec<String> {
+fn notices(session: &Session, trust: &Trust) -> Vec<String> {
     let policy = &session.files.policy;
-    let mut notices = session.trust().notices.clone();
+    let mut notices = trust.notices.clone();
     let own_drops =
         session.files.set.cases.iter().flat_map(|case| case.bars.values()).any(|bar| bar.max_drop.is_some());
     if policy.rules.regression.is_none() && (policy.rules.has_drop_rules() || own_drops) {

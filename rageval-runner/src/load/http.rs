@@ -31,6 +31,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key::optional("refused", Shape::Pointer, "Where the system's own refusal flag stands in the reply."),
     Key::optional("usage", Shape::Map(USAGE), "Where the tokens used stand in the reply."),
     Key::optional("cost", Shape::Pointer, "Where the cost in US dollars stands in the reply."),
+    Key::optional("model", Shape::Pointer, "Where the model that wrote the answer stands in the reply."),
     GENERATOR,
     FAMILY,
     TIMEOUT,
@@ -70,6 +71,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, fields: &Fields<'_, '_>) -> Option<H
     let refused = fields.get("refused").and_then(|node| reader.pointer(node, "\"refused\""));
     let usage = fields.get("usage").and_then(|node| usage(reader, node));
     let cost = fields.get("cost").and_then(|node| reader.pointer(node, "\"cost\""));
+    let model = fields.get("model").and_then(|node| reader.pointer(node, "\"model\""));
     Some(HttpSpec {
         url: url?,
         method: method.unwrap_or_default(),
@@ -80,6 +82,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, fields: &Fields<'_, '_>) -> Option<H
         refused,
         usage,
         cost,
+        model,
     })
 }
 

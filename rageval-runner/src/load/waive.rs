@@ -28,7 +28,11 @@ pub(crate) const KEYS: &[Key] = &[
         "That the provider moves the name of the judge's model to other models.",
     ),
     Key::optional("family", Shape::Map(WAIVER), "That the judge and the generator are of one family."),
-    Key::optional("generator", Shape::Map(WAIVER), "That `system.generator` is not declared."),
+    Key::optional(
+        "generator",
+        Shape::Map(WAIVER),
+        "That nobody says which model writes the answers, or that `system.generator` and the system say different ones.",
+    ),
     Key::optional("calibration", Shape::Map(WAIVER), "That the judge is not calibrated; nothing checks that yet."),
 ];
 

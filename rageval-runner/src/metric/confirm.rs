@@ -2,11 +2,8 @@
 
 use serde_json::Value;
 
-use super::{faithfulness::claim, material::Readable, numbered::entries, scoring::push_claim};
-use crate::{
-    model::{Claim, JudgeRequest, Language, Verdict},
-    stats::draw::Draws,
-};
+use super::{faithfulness::claim, material::Readable, numbered::entries, scoring::push_claim, shuffled::Shuffled};
+use crate::model::{Claim, JudgeRequest, Language, Verdict};
 
 /// One reading of given claims: what is asked, and how the reply is read.
 ///
@@ -16,28 +13,18 @@ use crate::{
 pub struct Confirm<'a> {
     request: JudgeRequest,
     claims: Vec<String>,
-    /// For each place among the shown claims, the claim that stands there.
-    order: Vec<usize>,
-    /// As they are shown.
-    contexts: Readable<'a>,
+    shuffled: Shuffled<'a>,
 }
 
 impl<'a> Confirm<'a> {
     /// The reading of this number; at least one claim and one readable context.
     pub fn new(query: &str, claims: Vec<String>, contexts: &Readable<'a>, language: Language, sample: u32) -> Self {
-        let (order, contexts) = if sample == 0 {
-            ((0..claims.len()).collect(), contexts.clone())
-        } else {
-            let mut draws = Draws::seeded(seed(query, &claims, contexts, sample));
-            let order = draws.order(claims.len());
-            (order, contexts.in_order(&draws.order(contexts.len())))
-        };
-        let shown: Vec<&str> = order.iter().filter_map(|at| claims.get(*at)).map(String::as_str).collect();
+        let shuffled = Shuffled::new(query, &claims, contexts, sample);
         let request = JudgeRequest::new("faithfulness.confirm", language)
             .text("query", query)
-            .numbered("claims", shown)
-            .numbered("contexts", contexts.texts());
-        Self { request: JudgeRequest { sample, ..request }, claims, order, contexts }
+            .numbered("claims", shuffled.shown(&claims))
+            .numbered("contexts", shuffled.contexts().texts());
+        Self { request: JudgeRequest { sample, ..request }, claims, shuffled }
     }
 
     /// What the judge is asked.
@@ -50,30 +37,13 @@ impl<'a> Confirm<'a> {
     /// # Errors
     /// The reply does not fit the request, or gives one claim two verdicts.
     pub fn read(&self, reply: &Value) -> Result<Vec<Claim>, String> {
-        let mut parts: Vec<_> = self.order.iter().copied().zip(entries(reply, "claims", self.claims.len())?).collect();
-        parts.sort_by_key(|(at, _)| *at);
+        let parts = self.shuffled.back(entries(reply, "claims", self.claims.len())?);
         let mut claims = Vec::with_capacity(self.claims.len());
-        for ((_, part), text) in parts.iter().zip(&self.claims) {
-            push_claim(&mut claims, claim(part, text, &self.contexts)?, Verdict::as_str)?;
+        for (part, text) in parts.iter().zip(&self.claims) {
+            push_claim(&mut claims, claim(part, text, self.shuffled.contexts())?, Verdict::as_str)?;
         }
         Ok(claims)
     }
-}
-
-/// A number drawn from all that is shown and the sample, in which no text can look like two.
-fn seed(query: &str, claims: &[String], contexts: &Readable<'_>, sample: u32) -> u64 {
-    let mut hasher = blake3::Hasher::new();
-    let mut part = |bytes: &[u8]| {
-        hasher.update(&(bytes.len() as u64).to_le_bytes());
-        hasher.update(bytes);
-    };
-    part(&sample.to_le_bytes());
-    part(query.as_bytes());
-    part(&(claims.len() as u64).to_le_bytes());
-    claims.iter().for_each(|claim| part(claim.as_bytes()));
-    contexts.texts().for_each(|text| part(text.as_bytes()));
-    let [a, b, c, d, e, f, g, h, ..] = *hasher.finalize().as_bytes();
-    u64::from_le_bytes([a, b, c, d, e, f, g, h])
 }
 
 #[cfg(test)]

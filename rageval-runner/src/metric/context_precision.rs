@@ -3,10 +3,12 @@
 use serde_json::Value;
 
 use super::{
-    Input, Kind, Metric, Params, Step, asking,
+    Input, Kind, Metric, Params, Reread, Step,
+    asking::{self, Reading},
     material::{Readable, names_of},
     numbered::entries,
     scoring::scored,
+    shuffled::Shuffled,
 };
 use crate::model::{
     Claim, Detail, Expectation, GoldenCase, JudgeRequest, Outcome, RetrievedContext, Transcript, UnitInterval, Verdict,
@@ -45,6 +47,10 @@ impl Metric for ContextPrecision {
         }
     }
 
+    fn rereads(&self) -> Option<&dyn Reread> {
+        Some(self)
+    }
+
     fn step(&self, input: &Input<'_>, transcript: &Transcript) -> Step {
         if let Some(why) = self.not_applicable(input.case, input.params) {
             return Step::Done(Outcome::not_applicable(why));
@@ -54,15 +60,46 @@ impl Metric for ContextPrecision {
         if contexts.is_empty() {
             return Step::Done(outcome(returned, Vec::new()));
         }
-        let mut request =
-            JudgeRequest::new("context_precision.verdicts", input.language()).text("query", &input.case.query);
-        if let Some(reference) = input.case.references.iter().find(|reference| !reference.trim().is_empty()) {
-            request = request.text("reference", reference);
-        }
-        let request = request.numbered("contexts", contexts.texts());
+        let request = request(input, &contexts);
         asking::read(transcript, &request, |reply| verdicts(reply, contexts.len()))
             .then(|verdicts| outcome(returned, verdicts))
     }
+}
+
+impl Reread for ContextPrecision {
+    /// A blank context is not shown again; it is as little use as before.
+    fn step(
+        &self,
+        input: &Input<'_>,
+        _claims: &[Claim],
+        number: u32,
+        transcript: &Transcript,
+    ) -> Reading<Vec<Verdict>> {
+        let shuffled = Shuffled::new(&input.case.query, &[], &Readable::of(input.sample), number);
+        let request = JudgeRequest { sample: number, ..request(input, shuffled.contexts()) };
+        asking::read(transcript, &request, |reply| {
+            let said = shuffled.back_to_ranks(verdicts(reply, shuffled.contexts().len())?);
+            let returned = &input.sample.answer.retrieved_contexts;
+            Ok(in_ranks(returned, said).into_iter().map(|(verdict, _)| verdict).collect())
+        })
+    }
+
+    fn is_bad(&self, _params: &Params, verdict: Verdict) -> bool {
+        verdict != Verdict::Supported
+    }
+
+    fn outcome(&self, _input: &Input<'_>, claims: Vec<Claim>) -> Outcome {
+        average_precision(claims)
+    }
+}
+
+fn request(input: &Input<'_>, contexts: &Readable<'_>) -> JudgeRequest {
+    let mut request =
+        JudgeRequest::new("context_precision.verdicts", input.language()).text("query", &input.case.query);
+    if let Some(reference) = input.case.references.iter().find(|reference| !reference.trim().is_empty()) {
+        request = request.text("reference", reference);
+    }
+    request.numbered("contexts", contexts.texts())
 }
 
 /// A verdict with its reason.
@@ -76,15 +113,21 @@ fn verdicts(reply: &Value, readable: usize) -> Result<Vec<Said>, String> {
         .collect()
 }
 
-/// The score, with the blank contexts back at their ranks.
-fn outcome(returned: &[RetrievedContext], readable: Vec<Said>) -> Outcome {
+/// What is said of each context as returned, the blank ones back at their ranks.
+fn in_ranks(returned: &[RetrievedContext], readable: Vec<Said>) -> Vec<Said> {
     let mut readable = readable.into_iter();
-    let mut claims = Vec::new();
-    for (context, text) in returned.iter().zip(names_of(returned)) {
-        let said = if context.is_blank() { None } else { readable.next() };
-        let (verdict, reason) = said.unwrap_or_else(|| (Verdict::Unsupported, Some("blank".to_owned())));
-        claims.push(Claim { text, verdict, evidence: None, reason });
-    }
+    let said = |context: &RetrievedContext| if context.is_blank() { None } else { readable.next() };
+    let blank = || (Verdict::Unsupported, Some("blank".to_owned()));
+    returned.iter().map(said).map(|said| said.unwrap_or_else(blank)).collect()
+}
+
+fn outcome(returned: &[RetrievedContext], readable: Vec<Said>) -> Outcome {
+    let claim = |((verdict, reason), text)| Claim { text, verdict, evidence: None, reason };
+    average_precision(in_ranks(returned, readable).into_iter().zip(names_of(returned)).map(claim).collect())
+}
+
+/// The score of the contexts in rank order.
+fn average_precision(claims: Vec<Claim>) -> Outcome {
     let mut useful = 0_usize;
     let mut precisions = 0.0;
     for (claim, rank) in claims.iter().zip(1_usize..) {

@@ -3,10 +3,14 @@
 use serde_json::Value;
 
 use super::{
-    Input, Kind, Metric, Params, Step, asking, cause,
+    Input, Kind, Metric, Params, Reread, Step,
+    asking::{self, Reading},
+    cause,
     material::{Readable, named, stating_sentences},
-    numbered::entries,
+    numbered::{Part, entries},
+    reread,
     scoring::{claim_of, share_of_claims, supported},
+    shuffled::Shuffled,
 };
 use crate::model::{
     Claim, Detail, Expectation, GoldenCase, JudgeRequest, Outcome, Transcript, UnitInterval, Unmeasured, Verdict,
@@ -40,15 +44,16 @@ impl Metric for ContextRecall {
         missing_reference(case)
     }
 
+    fn rereads(&self) -> Option<&dyn Reread> {
+        Some(self)
+    }
+
     fn step(&self, input: &Input<'_>, transcript: &Transcript) -> Step {
         let (sentences, contexts) = match reference_and_contexts(input) {
             Ok(both) => both,
             Err(outcome) => return Step::Done(*outcome),
         };
-        let request = JudgeRequest::new("context_recall.attributions", input.language())
-            .text("query", &input.case.query)
-            .numbered("sentences", sentences.iter())
-            .numbered("contexts", contexts.texts());
+        let request = request(input, sentences.iter().map(String::as_str), &contexts);
         asking::read(transcript, &request, |reply| claims(reply, &sentences, &contexts)).then(|claims| {
             if claims.is_empty() {
                 return Outcome::Unmeasured { fault: states_nothing(input) };
@@ -56,6 +61,43 @@ impl Metric for ContextRecall {
             share_of_claims(supported(&claims), claims)
         })
     }
+}
+
+impl Reread for ContextRecall {
+    /// Only the sentences that stated something at first are shown. One that is then said to state nothing has no verdict, and the
+    /// reading none.
+    fn step(&self, input: &Input<'_>, claims: &[Claim], number: u32, transcript: &Transcript) -> Reading<Vec<Verdict>> {
+        let texts = reread::texts(claims);
+        let shuffled = Shuffled::new(&input.case.query, &texts, &Readable::of(input.sample), number);
+        let request = request(input, shuffled.shown(&texts), shuffled.contexts());
+        asking::read(transcript, &JudgeRequest { sample: number, ..request }, |reply| {
+            let parts = shuffled.back(entries(reply, "sentences", texts.len())?);
+            let verdict = |(part, text): (&Part<'_>, &String)| {
+                let claim = claim_of(part, &WORDS, text)?;
+                claim.map(|claim| claim.verdict).ok_or_else(|| format!("{} stated something before", part.place()))
+            };
+            parts.iter().zip(&texts).map(verdict).collect()
+        })
+    }
+
+    fn is_bad(&self, _params: &Params, verdict: Verdict) -> bool {
+        verdict != Verdict::Supported
+    }
+
+    fn outcome(&self, _input: &Input<'_>, claims: Vec<Claim>) -> Outcome {
+        share_of_claims(supported(&claims), claims)
+    }
+}
+
+fn request<'t>(
+    input: &Input<'_>,
+    sentences: impl IntoIterator<Item = &'t str>,
+    contexts: &Readable<'_>,
+) -> JudgeRequest {
+    JudgeRequest::new("context_recall.attributions", input.language())
+        .text("query", &input.case.query)
+        .numbered("sentences", sentences)
+        .numbered("contexts", contexts.texts())
 }
 
 /// Why a metric on the reference's statements does not apply to a case.

@@ -3,10 +3,12 @@
 use serde_json::Value;
 
 use super::{
-    Input, Kind, Metric, Params, Step, asking,
+    Input, Kind, Metric, Params, Reread, Step,
+    asking::{self, Reading},
     material::{Readable, names_of},
     numbered::entries,
     scoring::{share_of_claims, supported},
+    shuffled::Shuffled,
 };
 use crate::model::{
     Claim, Detail, Expectation, GoldenCase, JudgeRequest, Outcome, RetrievedContext, Transcript, UnitInterval, Verdict,
@@ -40,6 +42,10 @@ impl Metric for ContextRelevancy {
         }
     }
 
+    fn rereads(&self) -> Option<&dyn Reread> {
+        Some(self)
+    }
+
     fn step(&self, input: &Input<'_>, transcript: &Transcript) -> Step {
         if let Some(why) = self.not_applicable(input.case, input.params) {
             return Step::Done(Outcome::not_applicable(why));
@@ -49,12 +55,41 @@ impl Metric for ContextRelevancy {
             let note = Some("no contexts".to_owned());
             return Step::Done(Outcome::scored_with(UnitInterval::ZERO, Detail { note, ..Detail::default() }));
         }
-        let request = JudgeRequest::new("context_relevancy.verdicts", input.language())
-            .text("query", &input.case.query)
-            .numbered("contexts", contexts.texts());
+        let request = request(input, &contexts);
         asking::read(transcript, &request, |reply| claims(reply, &input.sample.answer.retrieved_contexts))
             .then(|claims| share_of_claims(supported(&claims), claims))
     }
+}
+
+impl Reread for ContextRelevancy {
+    fn step(
+        &self,
+        input: &Input<'_>,
+        _claims: &[Claim],
+        number: u32,
+        transcript: &Transcript,
+    ) -> Reading<Vec<Verdict>> {
+        let shuffled = Shuffled::new(&input.case.query, &[], &Readable::of(input.sample), number);
+        let request = JudgeRequest { sample: number, ..request(input, shuffled.contexts()) };
+        asking::read(transcript, &request, |reply| {
+            let parts = shuffled.back_to_ranks(entries(reply, "contexts", shuffled.contexts().len())?);
+            parts.iter().map(|part| part.one_of("verdict", &WORDS)).collect()
+        })
+    }
+
+    fn is_bad(&self, _params: &Params, verdict: Verdict) -> bool {
+        verdict != Verdict::Supported
+    }
+
+    fn outcome(&self, _input: &Input<'_>, claims: Vec<Claim>) -> Outcome {
+        share_of_claims(supported(&claims), claims)
+    }
+}
+
+fn request(input: &Input<'_>, contexts: &Readable<'_>) -> JudgeRequest {
+    JudgeRequest::new("context_relevancy.verdicts", input.language())
+        .text("query", &input.case.query)
+        .numbered("contexts", contexts.texts())
 }
 
 /// One claim a readable context, in rank order.

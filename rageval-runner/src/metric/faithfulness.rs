@@ -3,12 +3,13 @@
 use serde_json::Value;
 
 use super::{
-    Input, Kind, Metric, Param, ParamKind, Params, Step,
+    Input, Kind, Metric, Param, ParamKind, Params, Reread, Step,
     answering::{Answering, blank},
     asking::{self, Reading},
     confirm::Confirm,
     material::{Readable, sentences},
     numbered::{Part, entries},
+    reread,
     scoring::{claim_of, push_claim, share_of_claims},
 };
 use crate::model::{Claim, Detail, GoldenCase, JudgeRequest, Outcome, Transcript, UnitInterval, Verdict};
@@ -45,13 +46,30 @@ impl Metric for Faithfulness {
         None
     }
 
+    fn rereads(&self) -> Option<&dyn Reread> {
+        Some(self)
+    }
+
     fn step(&self, input: &Input<'_>, transcript: &Transcript) -> Step {
-        let inferred_counts = input.params.flag(INFERRED.name);
-        share_of(input, transcript, |verdict| match verdict {
-            Verdict::Supported => true,
-            Verdict::Inferred => inferred_counts,
-            Verdict::Unsupported | Verdict::Contradicted => false,
-        })
+        share_of(input, transcript, |verdict| !self.is_bad(input.params, verdict))
+    }
+}
+
+impl Reread for Faithfulness {
+    fn step(&self, input: &Input<'_>, claims: &[Claim], number: u32, transcript: &Transcript) -> Reading<Vec<Verdict>> {
+        judged_again(input, claims, number, transcript)
+    }
+
+    fn is_bad(&self, params: &Params, verdict: Verdict) -> bool {
+        match verdict {
+            Verdict::Supported => false,
+            Verdict::Inferred => !params.flag(INFERRED.name),
+            Verdict::Unsupported | Verdict::Contradicted => true,
+        }
+    }
+
+    fn outcome(&self, input: &Input<'_>, claims: Vec<Claim>) -> Outcome {
+        share_of_claims(claims.iter().filter(|claim| !self.is_bad(input.params, claim.verdict)).count(), claims)
     }
 }
 
@@ -107,6 +125,20 @@ pub(super) fn share_of(input: &Input<'_>, transcript: &Transcript, is_good: impl
         }),
     };
     reading.then(|claims| share_of_claims(claims.iter().filter(|claim| is_good(claim.verdict)).count(), claims))
+}
+
+/// Has the claims of a first reading judged once more; metrics over the same claims ask the same.
+pub(super) fn judged_again(
+    input: &Input<'_>,
+    claims: &[Claim],
+    number: u32,
+    transcript: &Transcript,
+) -> Reading<Vec<Verdict>> {
+    let contexts = Readable::of(input.sample);
+    let confirm = Confirm::new(&input.case.query, reread::texts(claims), &contexts, input.language(), number);
+    asking::read(transcript, confirm.request(), |reply| {
+        Ok(confirm.read(reply)?.into_iter().map(|claim| claim.verdict).collect())
+    })
 }
 
 /// The claims of a reply, in the order of the answer.

@@ -1,10 +1,12 @@
 //! The metric `hallucination`: which share of the answer's claims the retrieved contexts do not contradict.
 
 use super::{
-    Input, Kind, Metric, Param, Params, Step,
-    faithfulness::{MODE, share_of},
+    Input, Kind, Metric, Param, Params, Reread, Step,
+    asking::Reading,
+    faithfulness::{MODE, judged_again, share_of},
+    scoring::share_of_claims,
 };
-use crate::model::{GoldenCase, Transcript, Verdict};
+use crate::model::{Claim, GoldenCase, Outcome, Transcript, Verdict};
 
 /// Share of the answer's claims that the retrieved contexts do not contradict, 0 to 1; 1 is an answer without contradiction.
 ///
@@ -34,11 +36,29 @@ impl Metric for Hallucination {
         None
     }
 
+    fn rereads(&self) -> Option<&dyn Reread> {
+        Some(self)
+    }
+
     fn step(&self, input: &Input<'_>, transcript: &Transcript) -> Step {
-        share_of(input, transcript, |verdict| match verdict {
-            Verdict::Supported | Verdict::Inferred | Verdict::Unsupported => true,
-            Verdict::Contradicted => false,
-        })
+        share_of(input, transcript, |verdict| !self.is_bad(input.params, verdict))
+    }
+}
+
+impl Reread for Hallucination {
+    fn step(&self, input: &Input<'_>, claims: &[Claim], number: u32, transcript: &Transcript) -> Reading<Vec<Verdict>> {
+        judged_again(input, claims, number, transcript)
+    }
+
+    fn is_bad(&self, _params: &Params, verdict: Verdict) -> bool {
+        match verdict {
+            Verdict::Supported | Verdict::Inferred | Verdict::Unsupported => false,
+            Verdict::Contradicted => true,
+        }
+    }
+
+    fn outcome(&self, input: &Input<'_>, claims: Vec<Claim>) -> Outcome {
+        share_of_claims(claims.iter().filter(|claim| !self.is_bad(input.params, claim.verdict)).count(), claims)
     }
 }
 

@@ -14,17 +14,20 @@ pub mod faithfulness;
 pub mod g_eval;
 pub mod hallucination;
 pub mod lexical;
+pub mod majority;
 pub mod material;
 pub mod noise_sensitivity;
 pub mod numbered;
 pub mod pairwise;
 pub mod quantity;
 pub mod refusal_correctness;
+pub mod reread;
 pub mod retrieval;
 pub mod rubric;
 pub mod safety;
 pub mod scoring;
 pub mod self_critique;
+mod shuffled;
 mod similarity;
 pub mod task_completion;
 #[cfg(test)]
@@ -33,6 +36,7 @@ pub(crate) mod trying;
 use std::collections::BTreeMap;
 
 pub use custom::FnMetric;
+pub use reread::Reread;
 
 use crate::model::{Detail, GoldenCase, Language, MetricKey, Outcome, Request, Sample, Score, Transcript};
 
@@ -311,6 +315,12 @@ pub trait Metric: Send + Sync {
     /// Whether it compares vectors under these parameters, so that the policy must name an embedder.
     fn needs_embedder(&self, _params: &Params) -> bool {
         false
+    }
+
+    /// How its verdicts are read again over the same items; `None` where each reading has items of its own, so that only its whole score
+    /// can be measured once more.
+    fn rereads(&self) -> Option<&dyn Reread> {
+        None
     }
 
     /// What it does next. Called again with a longer transcript until it is done; it must be done once every request it made has a reply.

@@ -127,10 +127,14 @@ impl Try {
     }
 
     fn step(&self, transcript: &Transcript) -> Step {
+        self.look(|input| self.metric.step(input, transcript))
+    }
+
+    /// Shows what the metric looks at.
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&Input<'_>) -> T) -> T {
         let key = MetricKey::parse(self.metric.name()).expect("a metric's name is a key");
         let baseline = self.baseline.as_ref();
-        let input = Input { case: &self.case, sample: &self.sample, key: &key, params: &self.params, baseline };
-        self.metric.step(&input, transcript)
+        look(&Input { case: &self.case, sample: &self.sample, key: &key, params: &self.params, baseline })
     }
 
     /// What it asks first.

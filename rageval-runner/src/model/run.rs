@@ -176,6 +176,10 @@ pub struct BaselineManifest {
     /// Digest of each metric's parameters in the policy; empty in baselines that were made without.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub parameters: BTreeMap<MetricKey, String>,
+    /// How often the judge read each of its scores, the majority being kept; `None` where the judge says the same each time, and in
+    /// baselines that were made without. 3, or 1 where it was accepted as it was read first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub readings: Option<u32>,
     /// The commit it was made at.
     pub git_revision: Option<String>,
     /// Why scores were lowered, newest last: what the person who accepted it wrote.

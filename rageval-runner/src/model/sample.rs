@@ -30,6 +30,9 @@ pub struct Answer {
     /// Cost in US dollars, where known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
+    /// The model that wrote it, where the system says so; checked against the judge's family.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator: Option<String>,
 }
 
 impl Answer {
@@ -63,6 +66,13 @@ impl Answer {
     #[must_use]
     pub fn with_cost_usd(mut self, cost_usd: f64) -> Self {
         self.cost_usd = Some(cost_usd);
+        self
+    }
+
+    /// Sets the model that wrote it: a judge of the same family is refused. Takes the place of `system.generator` where every answer has it.
+    #[must_use]
+    pub fn with_generator(mut self, model: impl Into<String>) -> Self {
+        self.generator = Some(model.into());
         self
     }
 }

@@ -123,6 +123,8 @@ pub struct HttpSpec {
     pub usage: Option<UsagePointers>,
     /// Where the cost in US dollars stands.
     pub cost: Option<JsonPointer>,
+    /// Where the model that wrote the answer stands.
+    pub model: Option<JsonPointer>,
 }
 
 /// The method of a request that carries a body.

@@ -22,7 +22,7 @@ const INPUT_TOKENS: &[&str] = &["input_tokens", "prompt_tokens"];
 const OUTPUT_TOKENS: &[&str] = &["output_tokens", "completion_tokens"];
 
 /// Every key of an answer that is read.
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 16] = [
     "id",
     "case_id",
     "name",
@@ -35,6 +35,7 @@ const KEYS: [&str; 15] = [
     CONTEXT_IDS,
     "usage",
     "cost_usd",
+    "generator",
     "refused",
     "latency_ms",
     "error",
@@ -115,12 +116,19 @@ impl Object {
         let cost_usd = self.amount("cost_usd").map_err(&mut note);
         let latency_ms = self.amount("latency_ms").map_err(&mut note);
         let refused = self.flag("refused").map_err(&mut note);
+        let generator = self.text("generator").map_err(&mut note);
 
-        match (response, contexts, usage, cost_usd, latency_ms, refused) {
-            (Ok(response), Ok(retrieved_contexts), Ok(usage), Ok(cost_usd), Ok(latency_ms), Ok(refused))
-                if problems.is_empty() =>
-            {
-                let answer = Answer { response, retrieved_contexts, refused, usage, cost_usd };
+        match (response, contexts, usage, cost_usd, latency_ms, refused, generator) {
+            (
+                Ok(response),
+                Ok(retrieved_contexts),
+                Ok(usage),
+                Ok(cost_usd),
+                Ok(latency_ms),
+                Ok(refused),
+                Ok(generator),
+            ) if problems.is_empty() => {
+                let answer = Answer { response, retrieved_contexts, refused, usage, cost_usd, generator };
                 let latency = latency_ms.map_or(Latency::Measured, Latency::Stated);
                 Ok(Said::Answer(Asked { answer, latency }))
             }
@@ -199,6 +207,12 @@ impl Object {
     fn amount(&self, key: &str) -> Result<Option<f64>, String> {
         let Some(value) = self.present(key) else { return Ok(None) };
         amount(value).map(Some).map_err(|got| format!("`{key}` must be a number of at least 0, got {got}"))
+    }
+
+    fn text(&self, key: &str) -> Result<Option<String>, String> {
+        let Some(value) = self.present(key) else { return Ok(None) };
+        let text = value.as_str().map(str::to_owned);
+        text.map(Some).ok_or_else(|| format!("`{key}` must be a text, got {}", describe(value)))
     }
 
     fn flag(&self, key: &str) -> Result<Option<bool>, String> {

@@ -6,6 +6,7 @@ use jiff::civil::Date;
 
 use super::{
     family::{Kin, kin},
+    generators::Generators,
     pin::{Pin, pin},
     waiver::{Waivable, Waiver},
 };
@@ -16,6 +17,11 @@ pub(crate) const CODE: [&str; 2] = ["offline", "scripted"];
 
 /// The provider whose judge is a program of the user, named as the user likes.
 pub(crate) const PROGRAM: &str = "command";
+
+/// Whether this judge is checked at all: it is, or may be, a model.
+pub fn concerns(judge: &JudgeStamp) -> bool {
+    !CODE.contains(&judge.provider.as_str())
+}
 
 /// What the policy says for the check.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -50,19 +56,20 @@ pub struct Trust {
 
 /// Checks the judge of a run against the generator of its answers and against what the policy waives on this day in UTC.
 ///
-/// `generator` is the declared model that writes the answers, `embedder` the model of a hosted embedder; `None` where there is none.
+/// `embedder` is the model of a hosted embedder; `None` where there is none.
 pub fn check(
     judge: &JudgeStamp,
-    generator: Option<&str>,
+    generators: &Generators,
     embedder: Option<&str>,
     declared: &Declared,
     today: Date,
 ) -> Trust {
     let mut trust = Trust::default();
     let mut faults = Vec::new();
-    if !CODE.contains(&judge.provider.as_str()) {
+    if concerns(judge) {
         pinned(judge, declared, &mut faults, &mut trust.notices);
-        not_itself(judge, generator, declared, &mut faults, &mut trust.notices);
+        faults.extend(undeclared(judge, generators, declared));
+        not_itself(judge, generators, declared, &mut faults, &mut trust.notices);
     }
     if let Some((model, Pin::Floating(alias))) = embedder.map(|model| (model, pin(model))) {
         trust
@@ -125,54 +132,103 @@ fn pinned(judge: &JudgeStamp, declared: &Declared, faults: &mut Vec<Fault>, noti
     }
 }
 
+/// That nobody says which models write the answers, or that the policy and the system say different ones.
+fn undeclared(judge: &JudgeStamp, generators: &Generators, declared: &Declared) -> Option<Fault> {
+    let (place, model) = (&declared.system.place, &judge.model);
+    let told = generators.told.as_ref()?;
+    let Some(generator) = &generators.declared else {
+        if told.silent == 0 && !told.models.is_empty() {
+            return None;
+        }
+        let which = if told.models.is_empty() {
+            "the answers".to_owned()
+        } else {
+            format!("the answers, of which {} name none", told.silent)
+        };
+        return Some(Fault {
+            what: Waivable::Generator,
+            why: format!(
+                "{place}: no `system.generator` says which model writes {which}, so the judge `{model}` may grade its own family"
+            ),
+            todo: "add `generator: MODEL` to `system`, and `family: none` beside it where no model writes them"
+                .to_owned(),
+        });
+    };
+    let others = generators.others();
+    (!others.is_empty()).then(|| Fault {
+        what: Waivable::Generator,
+        why: format!(
+            "{place}: `system.generator` declares `{generator}`, but the system says that its answers are written by {}",
+            quoted(&others)
+        ),
+        todo: "declare what writes the answers; a system that says it itself with each answer needs no `system.generator`".to_owned(),
+    })
+}
+
 fn not_itself(
     judge: &JudgeStamp,
-    generator: Option<&str>,
+    generators: &Generators,
     declared: &Declared,
     faults: &mut Vec<Fault>,
     notices: &mut Vec<String>,
 ) {
     let model = &judge.model;
-    let Some(generator) = generator else {
-        faults.push(Fault {
-            what: Waivable::Generator,
-            why: format!(
-                "{}: no `system.generator` says which model writes the answers, so the judge `{model}` may grade its own family",
-                declared.system.place
-            ),
-            todo: "add `generator: MODEL` to `system`, and `family: none` beside it where no model writes them".to_owned(),
-        });
-        return;
-    };
     let judge_kin = kin(model, declared.judge.family.as_deref());
-    let system_kin = kin(generator, declared.system.family.as_deref());
-    match (judge_kin, system_kin) {
-        (Kin::NoModel, _) | (_, Kin::NoModel) => {}
-        (Kin::Of(judges), Kin::Of(systems)) => {
-            let shared: BTreeSet<_> = judges.intersection(&systems).map(String::as_str).collect();
-            if !shared.is_empty() {
-                let shared = shared.into_iter().collect::<Vec<_>>().join(", ");
-                faults.push(Fault {
-                    what: Waivable::Family,
-                    why: format!(
-                        "{}: the judge `{model}` and the generator `{generator}` are of one family, {shared}: models favour their own",
-                        declared.judge.place
-                    ),
-                    todo: "let a model of another family judge".to_owned(),
-                });
+    let mut kindred = Vec::new();
+    let mut families = BTreeSet::new();
+    let mut unknown = Vec::new();
+    for generator in generators.all() {
+        match (&judge_kin, kin(generator, declared.system.family.as_deref())) {
+            (Kin::NoModel, _) | (_, Kin::NoModel) => {}
+            (Kin::Of(judges), Kin::Of(systems)) => {
+                let shared: Vec<String> = judges.intersection(&systems).cloned().collect();
+                if !shared.is_empty() {
+                    kindred.push(generator);
+                    families.extend(shared);
+                }
             }
-        }
-        (Kin::Of(_), Kin::Unknown) => {
-            notices.push(format!("family of the generator `{generator}` not known: declare `system.family`"));
-        }
-        (Kin::Unknown, Kin::Of(_)) => {
-            notices.push(format!("family of the judge `{model}` not known: declare `judge.family`"));
-        }
-        (Kin::Unknown, Kin::Unknown) => {
-            let keys = "declare `judge.family`, `system.family`";
-            notices.push(format!("families of judge and generator not known: {keys}"));
+            (Kin::Of(_) | Kin::Unknown, Kin::Unknown) => unknown.push(generator),
+            (Kin::Unknown, Kin::Of(_)) => {}
         }
     }
+    if !kindred.is_empty() {
+        let s = if kindred.len() == 1 { "" } else { "s" };
+        faults.push(Fault {
+            what: Waivable::Family,
+            why: format!(
+                "{}: the judge `{model}` and the generator{s} {} are of one family, {}: models favour their own",
+                declared.judge.place,
+                quoted(&kindred),
+                families.into_iter().collect::<Vec<_>>().join(", ")
+            ),
+            todo: "let a model of another family judge".to_owned(),
+        });
+    }
+    if generators.all().is_empty() {
+        return;
+    }
+    match (judge_kin == Kin::Unknown, unknown.as_slice()) {
+        (false, []) => {}
+        (false, unknown) => {
+            let s = if unknown.len() == 1 { "" } else { "s" };
+            notices.push(format!("family of the generator{s} {} not known: declare `system.family`", quoted(unknown)));
+        }
+        (true, []) if declared_no_model(generators, declared) => {}
+        (true, []) => notices.push(format!("family of the judge `{model}` not known: declare `judge.family`")),
+        (true, _) => {
+            notices
+                .push("families of judge and generator not known: declare `judge.family`, `system.family`".to_owned());
+        }
+    }
+}
+
+/// Whether all answers are written by what is declared to be no model.
+fn declared_no_model(generators: &Generators, declared: &Declared) -> bool {
+    generators.all().iter().all(|generator| kin(generator, declared.system.family.as_deref()) == Kin::NoModel)
+}
+
+fn quoted(models: &[&str]) -> String {
+    models.iter().map(|model| format!("`{model}`")).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 
 pub mod changelog;
 pub mod check;
+pub mod drift;
 pub mod family;
+pub mod generators;
 pub mod lock;
 pub mod near_duplicates;
 pub mod pin;
@@ -12,5 +14,6 @@ pub mod waiver;
 /// A day of the calendar, in whatever time zone is said beside it.
 pub use jiff::civil::Date;
 
-pub use check::{Declared, Party, Trust, check};
+pub use check::{Declared, Party, Trust, check, concerns};
+pub use generators::{Generators, Told};
 pub use waiver::{Waivable, Waiver, utc_day};

@@ -52,7 +52,11 @@ pub(crate) async fn answer(query: String) -> rageval_runner::Result<Answer> {
     let found = directive("found").unwrap_or_default();
     let contexts = found.split(' ').filter(|id| !id.is_empty()).map(|id| RetrievedContext::new(id, evidence(id)));
     let answer = Answer::new(directive("answer").unwrap_or_else(|| "The fee is 12 euros.".to_owned()));
-    Ok(answer.with_contexts(contexts))
+    let answer = answer.with_contexts(contexts);
+    Ok(match directive("written by") {
+        Some(model) => answer.with_generator(model),
+        None => answer,
+    })
 }
 
 /// The text of the document `id`.

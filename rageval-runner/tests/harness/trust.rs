@@ -15,6 +15,9 @@ crate::tests![
     nothing_is_said_in_a_listing,
     a_judge_that_is_code_is_believed,
     families_are_declared_where_names_tell_nothing,
+    a_system_may_say_which_model_wrote_each_answer,
+    a_generator_that_the_system_denies_is_red,
+    a_shard_leaves_who_wrote_it_to_the_gates,
 ];
 
 const DATED: &str = "gpt-4o-2024-08-06";
@@ -135,4 +138,45 @@ fn families_are_declared_where_names_tell_nothing() {
         let ran = ran(DATED, &format!(", generator: support-bot, family: {family}"), "");
         ran.ends_with(0).does_not_say("family");
     }
+}
+
+/// Two cases whose answers name these models.
+fn written_by(first: &str, second: &str) -> String {
+    let written = |model: &str| if model.is_empty() { String::new() } else { format!(" [written by: {model}]") };
+    format!(
+        "- {{id: a, query: \"What is the fee? [found: fee]{}\", relevant_doc_ids: [fee]}}\n\
+         - {{id: b, query: \"And the fee? [found: fee]{}\", relevant_doc_ids: [fee]}}\n",
+        written(first),
+        written(second)
+    )
+}
+
+fn a_system_may_say_which_model_wrote_each_answer() {
+    let told = |system: &str, first: &str, second: &str| {
+        Project::new(&rules(DATED, system, ""), &written_by(first, second)).run(&[])
+    };
+    told("", "claude-opus-4-6", "qwen-max").ends_with(0).does_not_say("generator");
+    told("", "claude-opus-4-6", "").ends_with(101).says("which model writes the answers, of which 1 name none");
+    told("", "claude-opus-4-6", "o3-mini").ends_with(101).says("the generator `o3-mini` are of one family, openai");
+    told(", generator: claude-opus-4-6", "Claude-Opus-4-6", "").ends_with(0).does_not_say("generator");
+}
+
+fn a_generator_that_the_system_denies_is_red() {
+    let cases = written_by("qwen-max", "claude-opus-4-6");
+    let denied = |waiver: &str| Project::new(&rules(DATED, ", generator: claude-opus-4-6", waiver), &cases).run(&[]);
+    let ran = denied("");
+    ran.ends_with(101).says(
+        "`system.generator` declares `claude-opus-4-6`, but the system says that its answers are written by `qwen-max`",
+    );
+    assert_eq!(ran.failed(), ["gate::setup"]);
+    denied("waive: {generator: {reason: as agreed, until: 2999-12-31}}\n")
+        .ends_with(0)
+        .says("waived      generator until 2999-12-31: as agreed");
+}
+
+fn a_shard_leaves_who_wrote_it_to_the_gates() {
+    let project = Project::new(&rules(DATED, "", ""), &written_by("claude-opus-4-6", ""));
+    project.run_with(&["case::all::a"], &[("RAGEVAL_SHARD", "1/2")]).ends_with(0);
+    project.run_with(&["gate::setup"], &[("RAGEVAL_SHARD", "1/2")]).ends_with(0).does_not_say("generator");
+    project.run(&["gate::setup"]).ends_with(101).says("of which 1 name none");
 }

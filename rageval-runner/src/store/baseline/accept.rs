@@ -119,6 +119,7 @@ pub fn from_run(run: &Run) -> Result<Accepted, Refused> {
         system: manifest.system.clone(),
         metric_versions: manifest.metric_versions.clone(),
         parameters: manifest.parameters.clone(),
+        readings: None,
         git_revision: manifest.git_revision.clone(),
         reasons: Vec::new(),
     };

@@ -6,6 +6,7 @@
 pub mod accept;
 pub mod answers;
 pub mod difference;
+pub mod rejudged;
 
 use std::{
     collections::BTreeMap,
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 pub use accept::{Accepted, Refused, from_run, text_digest};
 pub use answers::Answers;
 pub use difference::{Difference, ScoreChange};
+pub use rejudged::{Rejudging, rejudged};
 
 use super::{StoreError, write_atomically};
 use crate::model::{
@@ -30,7 +32,7 @@ use crate::model::{
 /// What `format` says in a baseline file.
 pub const FORMAT: &str = "rageval-baseline";
 /// Version of the baseline file that this version writes; it reads those before.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// What to do with a file that is broken.
 const AGAIN: &str = "restore it, or remove it and accept a run again";
@@ -100,7 +102,7 @@ pub fn write(path: &Path, baseline: &Baseline, texts: &Texts) -> Result<(), Stor
     write_atomically(path, text.as_bytes())
 }
 
-/// The file, as version 2 lays it out. In version 1 no case says `refused`.
+/// The file, as version 3 lays it out. In version 2 the manifest says no `readings`; in version 1 no case says `refused` either.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -194,7 +196,7 @@ fn check_version(path: &Path, text: &str) -> Result<(), StoreError> {
 
 /// Valid JSON with one line a case, and one for each part of the manifest.
 fn to_text(baseline: &Baseline) -> serde_json::Result<String> {
-    let BaselineManifest { golden_set, judge, system, metric_versions, parameters, git_revision, reasons } =
+    let BaselineManifest { golden_set, judge, system, metric_versions, parameters, readings, git_revision, reasons } =
         &baseline.manifest;
     let mut text = format!("{{\"format\":\"{FORMAT}\",\"version\":{VERSION},\n\"manifest\":{{");
     let mut parts = vec![
@@ -204,6 +206,9 @@ fn to_text(baseline: &Baseline) -> serde_json::Result<String> {
         ("metric_versions", serde_json::to_string(metric_versions)?),
         ("git_revision", serde_json::to_string(git_revision)?),
     ];
+    if let Some(readings) = readings {
+        parts.insert(4, ("readings", readings.to_string()));
+    }
     if !parameters.is_empty() {
         parts.insert(4, ("parameters", serde_json::to_string(parameters)?));
     }

@@ -263,8 +263,8 @@ fn what_is_no_baseline_of_this_version_is_refused_with_its_reason() {
         |cases: &str| format!(r#"{{"format":"rageval-baseline","version":2,"manifest":{manifest},"cases":[{cases}]}}"#);
     let rows = [
         (
-            r#"{"format":"rageval-baseline","version":3}"#.to_owned(),
-            "written by a newer rageval (format 3, this one reads up to 2); update rageval",
+            r#"{"format":"rageval-baseline","version":4}"#.to_owned(),
+            "written by a newer rageval (format 4, this one reads up to 3); update rageval",
         ),
         (r#"{"format":"rageval-baseline","version":0}"#.to_owned(), "there is no version 0 of the baseline format"),
         (r#"{"format":"rageval-baseline"}"#.to_owned(), "it states no `version`"),
@@ -308,6 +308,15 @@ fn a_baseline_of_version_2_is_read() {
     let baseline = read(&path).expect("readable");
     assert_eq!(baseline.cases, accepted(&flagged()).baseline.cases);
     assert_eq!(baseline.cases[&id("ação")].refused, Some(true));
+    assert_eq!(baseline.manifest.readings, None);
+}
+
+#[test]
+fn a_baseline_of_version_3_says_how_often_it_was_read_and_is_written_as_it_was() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/formats/baseline-v3.json");
+    let baseline = read(&path).expect("readable");
+    assert_eq!((&baseline.cases, baseline.manifest.readings), (&accepted(&flagged()).baseline.cases, Some(3)));
+    assert_eq!(to_text(&baseline).expect("JSON"), fs::read_to_string(&path).expect("the fixture"));
 }
 
 #[test]

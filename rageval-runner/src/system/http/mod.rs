@@ -314,6 +314,7 @@ mod tests {
             refused: None,
             usage: None,
             cost: None,
+            model: None,
         }
     }
 

@@ -20,6 +20,7 @@ pub(super) struct ReplyReader {
     refused: Option<JsonPointer>,
     usage: Option<UsagePointers>,
     cost: Option<JsonPointer>,
+    model: Option<JsonPointer>,
 }
 
 impl ReplyReader {
@@ -30,6 +31,7 @@ impl ReplyReader {
             refused: spec.refused.clone(),
             usage: spec.usage.clone(),
             cost: spec.cost.clone(),
+            model: spec.model.clone(),
         }
     }
 
@@ -55,7 +57,13 @@ impl ReplyReader {
             }
         };
         let usage = self.usage.as_ref().map(|pointers| usage(&reply, pointers)).transpose()?.flatten();
-        Ok(Answer { response, retrieved_contexts, refused, usage, cost_usd })
+        let generator = match nullable(&reply, self.model.as_ref(), "`model`")? {
+            None => None,
+            Some(value) => {
+                Some(value.as_str().ok_or_else(|| wrong(self.model.as_ref(), "`model`", "a text", value))?.to_owned())
+            }
+        };
+        Ok(Answer { response, retrieved_contexts, refused, usage, cost_usd, generator })
     }
 }
 
@@ -149,6 +157,7 @@ mod tests {
                 output_tokens: Some(pointer("/usage/out")),
             }),
             cost: Some(pointer("/cost")),
+            model: Some(pointer("/model")),
         }
     }
 
@@ -159,6 +168,7 @@ mod tests {
             "refused": false,
             "usage": {"in": 3, "out": 2},
             "cost": 0.01,
+            "model": "bot-2026-01-31",
         })
     }
 
@@ -179,15 +189,22 @@ mod tests {
             .with_contexts([RetrievedContext::new("d1", "fee").with_score(2.0), RetrievedContext::new("7", "")])
             .with_refused(false)
             .with_usage(Usage { input_tokens: 3, output_tokens: 2 })
-            .with_cost_usd(0.01);
+            .with_cost_usd(0.01)
+            .with_generator("bot-2026-01-31");
         assert_eq!(read(&reply()), Ok(expected));
     }
 
     #[test]
     fn entries_may_be_texts_themselves() {
         let contexts = ContextPointers { each: pointer("/c"), id: None, text: pointer(""), score: None };
-        let reader =
-            ReplyReader { answer: pointer("/a"), contexts: Some(contexts), refused: None, usage: None, cost: None };
+        let reader = ReplyReader {
+            answer: pointer("/a"),
+            contexts: Some(contexts),
+            refused: None,
+            usage: None,
+            cost: None,
+            model: None,
+        };
         let answer = reader.read("\u{feff}{\"a\": \"\", \"c\": [\"x\", \"y\"]}".as_bytes()).expect("an answer");
         assert_eq!(answer.retrieved_contexts, [RetrievedContext::without_id("x"), RetrievedContext::without_id("y")]);
     }
@@ -197,6 +214,7 @@ mod tests {
         assert_eq!(read(&with("/sources", Value::Null)).expect("an answer").retrieved_contexts, []);
         assert_eq!(read(&with("/refused", Value::Null)).expect("an answer").refused, None);
         assert_eq!(read(&with("/cost", Value::Null)).expect("an answer").cost_usd, None);
+        assert_eq!(read(&with("/model", Value::Null)).expect("an answer").generator, None);
         assert_eq!(read(&with("/usage/in", Value::Null)).expect("an answer").usage, None);
         assert_eq!(read(&with("/sources/0/doc/id", Value::Null)).expect("an answer").retrieved_contexts[0].id, None);
     }
@@ -225,6 +243,7 @@ mod tests {
                 with("/sources/0/score", json!("high")),
                 "`contexts.score` of entry 0: `/score` must be a number, got the text \"high\"",
             ),
+            (with("/model", json!(4)), "`model`: `/model` must be a text, got the number 4"),
             (with("/refused", json!("no")), "`refused`: `/refused` must be true or false, got the text \"no\""),
             (
                 with("/usage", json!({"in": 1})),

@@ -1,6 +1,7 @@
 //! What is red, what a waiver changes, what is only told.
 
 use super::*;
+use crate::model::{Answer, CaseId, Record, Sample, Taken, Transcript};
 
 const DATED: &str = "qwen3-235b-a22b-instruct-2507";
 
@@ -32,7 +33,7 @@ fn declared(waivers: &[(Waivable, &str)]) -> Declared {
 
 /// Checks an `openai` judge on the last day of November 2026.
 fn checked(model: &str, generator: Option<&str>, declared: &Declared) -> Trust {
-    check(&judge("openai", model), generator, None, declared, date("2026-11-30"))
+    check(&judge("openai", model), &Generators::declared(generator), None, declared, date("2026-11-30"))
 }
 
 #[test]
@@ -43,7 +44,8 @@ fn a_dated_judge_of_another_family_is_trusted_in_silence() {
 #[test]
 fn judges_that_are_code_are_not_checked() {
     for provider in CODE {
-        let trust = check(&judge(provider, "gpt-4o"), None, None, &declared(&[]), date("2026-11-30"));
+        let trust =
+            check(&judge(provider, "gpt-4o"), &Generators::declared(None), None, &declared(&[]), date("2026-11-30"));
         assert_eq!(trust, Trust::default());
     }
 }
@@ -150,21 +152,73 @@ fn answers_of_no_model_are_of_no_family() {
 fn a_program_may_be_called_as_its_user_likes() {
     let mut declared = declared(&[]);
     declared.judge.family = Some("none".to_owned());
-    let with = |model: &str| check(&judge("command", model), Some("gpt-4o"), None, &declared, date("2026-11-30"));
+    let with = |model: &str| {
+        check(&judge("command", model), &Generators::declared(Some("gpt-4o")), None, &declared, date("2026-11-30"))
+    };
     assert_eq!(with("rules-3"), Trust::default());
     assert_eq!(with("gpt-4o").refused.len(), 2, "a model's name counts wherever it is asked");
 }
 
 #[test]
 fn an_embedder_whose_name_moves_is_told() {
-    let trust = check(&judge("offline", "1"), None, Some("embed-latest"), &declared(&[]), date("2026-11-30"));
+    let trust =
+        check(&judge("offline", "1"), &Generators::default(), Some("embed-latest"), &declared(&[]), date("2026-11-30"));
     assert_eq!(
         trust.notices,
         ["the provider moves the embedder's name `embed-latest`: prefer one as `NAME-2026-01-31`"]
     );
     assert_eq!(trust.refused, Vec::<Vec<String>>::new());
     assert_eq!(
-        check(&judge("offline", "1"), None, Some("e5-small"), &declared(&[]), date("2026-11-30")),
+        check(&judge("offline", "1"), &Generators::default(), Some("e5-small"), &declared(&[]), date("2026-11-30")),
         Trust::default()
     );
+}
+
+/// What a run says whose answers name these models; an empty name is none.
+fn told(declared: Option<&str>, models: &[&str]) -> Generators {
+    let record = |model: &&str| {
+        let answer = Answer::new("12.").with_generator(*model);
+        let taken = Taken::Sample(Sample { answer, is_refusal: false, latency_ms: None });
+        let id = CaseId::new("c").expect("an id");
+        Record::new(id, String::new(), taken, Default::default(), Transcript::default())
+    };
+    Generators::of(declared, &models.iter().map(record).collect::<Vec<_>>())
+}
+
+fn with_told(judged_by: &str, generators: &Generators, waivers: &[(Waivable, &str)]) -> Trust {
+    check(&judge("openai", judged_by), generators, None, &declared(waivers), date("2026-11-30"))
+}
+
+#[test]
+fn what_every_answer_says_counts_as_declared() {
+    assert_eq!(with_told(DATED, &told(None, &["gpt-4o", "gpt-4o"]), &[]), Trust::default());
+    assert_eq!(with_told(DATED, &told(Some("GPT-4o"), &["gpt-4o", ""]), &[]), Trust::default());
+    let trust = with_told(DATED, &told(None, &["gpt-4o", "qwen-max", "claude-opus-4-6", "qwq-32b"]), &[]);
+    let [refused] = trust.refused.as_slice() else { panic!("{trust:?}") };
+    assert!(refused[0].contains("the generators `qwen-max`, `qwq-32b` are of one family, qwen"), "{refused:?}");
+}
+
+#[test]
+fn answers_that_name_no_model_are_refused_where_nothing_is_declared() {
+    let trust = with_told(DATED, &told(None, &["gpt-4o", " ", ""]), &[]);
+    let [refused] = trust.refused.as_slice() else { panic!("{trust:?}") };
+    assert!(refused[0].contains("which model writes the answers, of which 2 name none, so the judge"), "{refused:?}");
+    // In a part of a run this is not known yet.
+    assert_eq!(with_told(DATED, &Generators::default(), &[]), Trust::default());
+}
+
+#[test]
+fn a_declaration_that_the_system_denies_is_refused_with_both_names_and_can_be_waived() {
+    let generators = told(Some("gpt-4o"), &["gpt-4o", "claude-opus-4-6"]);
+    let trust = with_told(DATED, &generators, &[]);
+    let [refused] = trust.refused.as_slice() else { panic!("{trust:?}") };
+    assert_eq!(
+        refused[0],
+        "thresholds.yaml:3: `system.generator` declares `gpt-4o`, but the system says that its answers are written by `claude-opus-4-6`"
+    );
+    let trust = with_told(DATED, &generators, &[(Waivable::Generator, "2026-12-31")]);
+    assert_eq!((trust.refused.len(), trust.waived.len()), (0, 1));
+    // The family is looked at all the same.
+    let trust = with_told(DATED, &told(Some("gpt-4o"), &["qwen-max"]), &[(Waivable::Generator, "2026-12-31")]);
+    assert!(trust.refused[0][0].contains("of one family, qwen"), "{trust:?}");
 }
