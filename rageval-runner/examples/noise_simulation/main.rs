@@ -1,48 +1,108 @@
 //! Simulates runs of a judge that flips and prints what the gate makes of them: runs blocked for nothing, losses found, extra requests.
 //!
-//! It drives `rageval_runner::gate`, not a copy of it: `cargo run --release -p rageval-runner --example noise_simulation -- [RUNS]`.
+//! It drives `rageval_runner::gate` itself: `cargo run --release -p rageval-runner --example noise_simulation -- [RUNS]` prints the tables of
+//! docs/noise-simulation.md. RUNS (1,000) is for rows of up to 200 cases; sets of 1,000 cases get a fifth of it.
 
 mod world;
 
+use std::thread;
+
 use world::{Ran, Scene, Setting};
 
+/// Most runs of one world.
+const RUNS: u32 = 1_000;
+
 fn main() {
-    let runs: u32 = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(200);
-    let start = std::time::Instant::now();
-    for borderline in [0.0, 0.1] {
-        for changed in [0.05, 0.3, 1.0] {
-            for lost in [0, 1, 10] {
-                let setting = Setting { borderline, changed, lost, ..Setting::MAIN };
-                row(&setting, runs);
-            }
-        }
+    let runs = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(RUNS);
+    let main = Setting::MAIN;
+    if std::env::var_os("DIAG").is_some() {
+        for borderline in [0.0, 0.1] { for changed in [0.05, 0.3, 1.0] { for lost in [0, 1] {
+            let s = Setting { borderline, changed, lost, ..main };
+            let ran = simulated(&Scene::new(200), &s, runs);
+            let avg = |f: &dyn Fn(&Ran) -> usize| 100.0 * ran.iter().map(f).sum::<usize>() as f64 / ran.len() as f64 / 200.0;
+            println!("{borderline} {changed} {lost}: all {} case {} mean {} mdrop {} b10 {} b10d {} | suspects {:.1}% means {:.1}% second {}| found {} | naive {}", share(&ran, |r| r.rule.any()), share(&ran, |r| r.rule.cases > 0), share(&ran, |r| r.rule.gates[0]), share(&ran, |r| r.rule.gates[1]),share(&ran, |r| r.rule.gates[2]),share(&ran, |r| r.rule.gates[3]), avg(&|r| r.for_suspects), avg(&|r| r.for_means), share(&ran, |r| r.for_means > 0), share(&ran, |r| r.rule.finds()), share(&ran, |r| r.naive.any()));
+        }}}
+        return;
     }
-    println!("{:?}", start.elapsed());
+    table("Answers that changed", runs, &[
+        ("5 %", Setting { changed: 0.05, ..main }),
+        ("30 %", main),
+        ("100 %", Setting { changed: 1.0, ..main }),
+        ("5 %, 10 % of the claims borderline", Setting { changed: 0.05, borderline: 0.1, ..main }),
+        ("30 %, 10 % borderline", Setting { borderline: 0.1, ..main }),
+        ("100 %, 10 % borderline", Setting { changed: 1.0, borderline: 0.1, ..main }),
+        ("30 %, 20 % borderline", Setting { borderline: 0.2, ..main }),
+        ("100 %, 20 % borderline", Setting { changed: 1.0, borderline: 0.2, ..main }),
+    ]);
+    table("Flips", runs / 2, &[
+        ("0 %", Setting { flips: 0.0, ..main }),
+        ("2 %", Setting { flips: 0.02, ..main }),
+        ("10 %", Setting { flips: 0.10, ..main }),
+        ("10 %, 100 % changed", Setting { flips: 0.10, changed: 1.0, ..main }),
+    ]);
+    table("Cases", runs / 2, &[
+        ("50", Setting { cases: 50, ..main }),
+        ("50, 100 % changed", Setting { cases: 50, changed: 1.0, ..main }),
+        ("50, 100 % changed, 10 % borderline", Setting { cases: 50, changed: 1.0, borderline: 0.1, ..main }),
+        ("1,000", Setting { cases: 1_000, ..main }),
+        ("1,000, 100 % changed", Setting { cases: 1_000, changed: 1.0, ..main }),
+        ("1,000, 100 % changed, 10 % borderline", Setting { cases: 1_000, changed: 1.0, borderline: 0.1, ..main }),
+    ]);
+    table("Out of reach", runs / 2, &[
+        ("5 % flips that repeat on every sample", Setting { repeats: true, ..main }),
+        ("2 % flips that repeat", Setting { flips: 0.02, repeats: true, ..main }),
+        ("5 % of the claims a coin toss", Setting { borderline: 0.05, borderline_bad: 0.5, ..main }),
+        ("the same, 100 % changed", Setting { borderline: 0.05, borderline_bad: 0.5, changed: 1.0, ..main }),
+    ]);
 }
 
-fn row(setting: &Setting, runs: u32) {
+fn table(title: &str, runs: u32, rows: &[(&str, Setting)]) {
+    println!("\n| {title} | case | mean | mean_drop | bottom10 | bottom10_drop | **in all** | first readings | extra requests | 1 case lost | 5 % | 10 % | 20 % |");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
+    for (name, setting) in rows {
+        println!("| {name} {}", row(setting, runs));
+    }
+}
+
+fn row(setting: &Setting, runs: u32) -> String {
+    let runs = if setting.cases > 200 { runs.div_ceil(5) } else { runs };
     let scene = Scene::new(setting.cases);
-    let ran: Vec<Ran> = (0..runs).map(|number| scene.run(setting, number)).collect();
-    let share = |count: usize| 100.0 * count as f64 / ran.len() as f64;
-    let of = |is: &dyn Fn(&Ran) -> bool| share(ran.iter().filter(|ran| is(ran)).count());
-    println!(
-        "border {:3.0} changed {:3.0} lost {:2}: red {:5.1} case {:5.1} mean {:5.1} mdrop {:5.1} b10 {:5.1} b10d {:5.1} found {:5.1} | extra {:5.1}% suspects {:5.1} second {:5.1} | naive red {:5.1} case {:5.1} mdrop {:5.1} found {:5.1}",
-        setting.borderline * 100.0,
-        setting.changed * 100.0,
-        setting.lost,
-        of(&|ran| ran.rule.any()),
-        of(&|ran| ran.rule.cases > 0),
-        of(&|ran| ran.rule.gates[0]),
-        of(&|ran| ran.rule.gates[1]),
-        of(&|ran| ran.rule.gates[2]),
-        of(&|ran| ran.rule.gates[3]),
-        of(&|ran| ran.rule.finds()),
-        ran.iter().map(|ran| ran.extra as f64).sum::<f64>() / ran.len() as f64 / setting.cases as f64 * 100.0,
-        ran.iter().map(|ran| ran.suspects as f64).sum::<f64>() / ran.len() as f64,
-        of(&|ran| ran.second),
-        of(&|ran| ran.naive.any()),
-        of(&|ran| ran.naive.cases > 0),
-        of(&|ran| ran.naive.gates[1]),
-        of(&|ran| ran.naive.finds()),
-    );
+    let quiet = simulated(&scene, setting, runs);
+    let found = |lost: usize, runs: u32| {
+        let ran = simulated(&scene, &Setting { lost, ..*setting }, runs);
+        share(&ran, |ran| ran.rule.finds())
+    };
+    let extra = quiet.iter().map(|ran| ran.extra()).sum::<usize>() as f64 / (quiet.len() * setting.cases) as f64;
+    let gate = |place: usize| share(&quiet, |ran| ran.rule.gates[place]);
+    let of_cases = |percent: usize| setting.cases * percent / 100;
+    let cells = [
+        share(&quiet, |ran| ran.rule.cases > 0),
+        gate(0),
+        gate(1),
+        gate(2),
+        gate(3),
+        format!("**{}**", share(&quiet, |ran| ran.rule.any())),
+        share(&quiet, |ran| ran.naive.any()),
+        format!("{:.1}", 100.0 * extra),
+        found(1, runs),
+        found(of_cases(5), runs.div_ceil(5)),
+        found(of_cases(10), runs.div_ceil(5)),
+        found(of_cases(20), runs.div_ceil(5)),
+    ];
+    format!("| {} |", cells.join(" | "))
+}
+
+/// The share of runs of which this is so, in percent.
+fn share(runs: &[Ran], is_so: impl Fn(&Ran) -> bool) -> String {
+    format!("{:.1}", 100.0 * runs.iter().filter(|ran| is_so(ran)).count() as f64 / runs.len() as f64)
+}
+
+/// So many runs of one world, numbered from 0: the same whatever the number of threads.
+fn simulated(scene: &Scene, setting: &Setting, runs: u32) -> Vec<Ran> {
+    let threads = thread::available_parallelism().map_or(1, |count| count.get() as u32);
+    thread::scope(|scope| {
+        let part = |first: u32| move || (first..runs).step_by(threads as usize).map(|n| scene.run(setting, n)).collect();
+        let parts: Vec<thread::ScopedJoinHandle<'_, Vec<Ran>>> = (0..threads).map(|first| scope.spawn(part(first))).collect();
+        parts.into_iter().flat_map(|part| part.join().expect("a simulated run does not panic")).collect()
+    })
 }

@@ -112,6 +112,26 @@ impl Outcome {
         }
     }
 
+    /// The score of the first reading, where there is a score: the score itself unless it is made of several.
+    pub fn first_score(&self) -> Option<UnitInterval> {
+        match self {
+            Self::Scored { score, .. } => Some(score.first.unwrap_or(score.value)),
+            Self::NotApplicable { .. } | Self::Unmeasured { .. } => None,
+        }
+    }
+
+    /// The same, made of several readings of which this was the first.
+    #[must_use]
+    pub fn read_first_as(self, first: &Self) -> Self {
+        match self {
+            Self::Scored { score, detail } => {
+                let first = first.first_score().filter(|first| *first != score.value);
+                Self::Scored { score: Score { first, ..score }, detail }
+            }
+            Self::NotApplicable { .. } | Self::Unmeasured { .. } => self,
+        }
+    }
+
     /// The detail of a score, where there is one.
     pub fn detail(&self) -> Option<&Detail> {
         match self {

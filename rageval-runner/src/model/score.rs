@@ -82,11 +82,15 @@ pub struct Score {
     /// The measured quantity behind a yes-or-no score: characters, milliseconds, tokens, US dollars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<f64>,
+    /// What the first reading scored, where `value` is made of several and differs. Means over all cases compare first readings: those of a baseline
+    /// that several readings have corrected would lie above those of a run that none has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first: Option<UnitInterval>,
 }
 
 impl From<UnitInterval> for Score {
     fn from(value: UnitInterval) -> Self {
-        Self { value, raw: None }
+        Self { value, raw: None, first: None }
     }
 }
 

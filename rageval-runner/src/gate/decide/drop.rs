@@ -21,8 +21,8 @@ pub const FEWEST_CHANGES: usize = 7;
 /// Level of the test that makes a drop red, over all gates of the run.
 pub const ALPHA: f64 = 0.01;
 
-/// Level of the test that raises suspicion, of one gate alone.
-pub const SUSPICION: f64 = 0.10;
+/// Level of the test that raises suspicion, over all gates of the run.
+pub const SUSPICION: f64 = 0.05;
 
 const ACCEPT_BASELINE: &str = "cargo rageval baseline accept, after a run of all cases";
 
@@ -171,11 +171,11 @@ impl Evidence<'_> {
                         format!("{said}: too few changed cases ({changed}), the case rules decide"),
                     ),
                     None => judged(Ruling::Undecided, format!("{said}: its p-value is missing")),
-                    Some(p) if p.alone <= SUSPICION && p.adjusted <= ALPHA => judged(
+                    Some(p) if p.adjusted <= ALPHA => judged(
                         Ruling::Fail,
                         format!("{said}, p {:.4} ({:.4} among the run's gates)", p.alone, p.adjusted),
                     ),
-                    Some(p) if p.alone <= SUSPICION => judged(
+                    Some(p) if p.adjusted <= SUSPICION => judged(
                         Ruling::Inconclusive,
                         format!("{said}: suspected, p {:.4} ({:.4} among the run's gates)", p.alone, p.adjusted),
                     ),

@@ -159,7 +159,7 @@ fn case(record: &Record, texts: &mut Texts) -> Option<BaselineCase> {
 fn without_raw(outcome: &Outcome) -> Outcome {
     match outcome {
         Outcome::Scored { score, detail } => {
-            Outcome::Scored { score: Score { value: score.value, raw: None }, detail: detail.clone() }
+            Outcome::Scored { score: Score { raw: None, ..*score }, detail: detail.clone() }
         }
         Outcome::NotApplicable { .. } | Outcome::Unmeasured { .. } => outcome.clone(),
     }
