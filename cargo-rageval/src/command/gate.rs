@@ -96,7 +96,7 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
         notices.push(trust::lock::unlocked(&locked.name(&policy.root)));
     }
     let trust = trusted(&merged.manifest, merged.records.values().map(Arc::as_ref), &policy);
-    notices.splice(0..0, trust.notices.iter().cloned());
+    notices.splice(0..0, console::readings::notices(&merged.records).into_iter().chain(trust.notices.iter().cloned()));
     decisions.extend(Some(console::trust::decision(&trust)).filter(|decision| decision.ruling.is_red()));
     let population = baseline.as_ref().map(|baseline| gate::compare_population(&set, baseline));
     let text = summary(&Summary {

@@ -6,7 +6,8 @@ use rageval_runner::{
     load,
     metric::METRICS,
     model::{
-        Answer, GoldenSet, MetricKey, Outcome, Record, Sample, Spending, Taken, Transcript, UnitInterval,
+        Answer, Confirmation, GoldenSet, Heard, MetricKey, Outcome, Readings, Record, Sample, Spending, Taken,
+        Transcript, UnitInterval,
         run::{JudgeStamp, Manifest, Run, SetStamp, SystemStamp},
     },
 };
@@ -103,6 +104,36 @@ fn a_run_whose_judge_had_no_key_could_not_be_decided() {
     let lines: Vec<&str> = text.lines().skip_while(|line| *line != "---- case::all::b ----").take(3).collect();
     assert_eq!(lines[1..], ["unmeasured  judge key missing: the variable JUDGE_KEY is missing or empty", ""], "{text}");
     assert!(text.contains("judge key missing; gate::setup says what to do"), "{text}");
+}
+
+#[test]
+fn further_readings_decide_from_the_run_alone() {
+    let folder = folder();
+    project(folder.path(), &[&[("a", 1.0), ("b", 0.1)]]);
+    let path = folder.path().join("1.json");
+    let mut run: Run = serde_json::from_str(&std::fs::read_to_string(&path).expect("a run")).expect("JSON");
+    let key = MetricKey::parse("recall@5").expect("a key");
+    let settled = |score: f64| Outcome::scored(UnitInterval::new(score).expect("in range"));
+    for (confirmation, ending, said) in [
+        (Confirmation::NotConfirmed { why: "no key".into() }, 1, "readings    not confirmed: no key"),
+        (
+            Confirmation::Confirmed { outcome: settled(0.1), baseline: None },
+            1,
+            "suspects: 1 confirmed in 1 further reading",
+        ),
+        (
+            Confirmation::Cleared { outcome: settled(0.5), baseline: None },
+            0,
+            "flaky       b: recall@5 0.10 at first, 0.50",
+        ),
+    ] {
+        let now = vec![Heard::Score { score: UnitInterval::ONE }];
+        let readings = Readings { now, confirmation: Some(confirmation), ..Readings::default() };
+        run.records[1].readings.insert(key.clone(), readings);
+        write(folder.path(), "1.json", &serde_json::to_string(&run).expect("JSON"));
+        let text = ends(folder.path(), &["gate", "1.json"], ending);
+        assert!(text.contains(said), "{said}\n{text}");
+    }
 }
 
 #[test]

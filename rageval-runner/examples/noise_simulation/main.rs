@@ -15,49 +15,58 @@ const RUNS: u32 = 1_000;
 fn main() {
     let runs = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(RUNS);
     let main = Setting::MAIN;
-    if std::env::var_os("DIAG").is_some() {
-        for borderline in [0.0, 0.1] { for changed in [0.05, 0.3, 1.0] { for lost in [0, 1] {
-            let s = Setting { borderline, changed, lost, ..main };
-            let ran = simulated(&Scene::new(200), &s, runs);
-            let avg = |f: &dyn Fn(&Ran) -> usize| 100.0 * ran.iter().map(f).sum::<usize>() as f64 / ran.len() as f64 / 200.0;
-            println!("{borderline} {changed} {lost}: all {} case {} mean {} mdrop {} b10 {} b10d {} | suspects {:.1}% means {:.1}% second {}| found {} | naive {}", share(&ran, |r| r.rule.any()), share(&ran, |r| r.rule.cases > 0), share(&ran, |r| r.rule.gates[0]), share(&ran, |r| r.rule.gates[1]),share(&ran, |r| r.rule.gates[2]),share(&ran, |r| r.rule.gates[3]), avg(&|r| r.for_suspects), avg(&|r| r.for_means), share(&ran, |r| r.for_means > 0), share(&ran, |r| r.rule.finds()), share(&ran, |r| r.naive.any()));
-        }}}
-        return;
-    }
-    table("Answers that changed", runs, &[
-        ("5 %", Setting { changed: 0.05, ..main }),
-        ("30 %", main),
-        ("100 %", Setting { changed: 1.0, ..main }),
-        ("5 %, 10 % of the claims borderline", Setting { changed: 0.05, borderline: 0.1, ..main }),
-        ("30 %, 10 % borderline", Setting { borderline: 0.1, ..main }),
-        ("100 %, 10 % borderline", Setting { changed: 1.0, borderline: 0.1, ..main }),
-        ("30 %, 20 % borderline", Setting { borderline: 0.2, ..main }),
-        ("100 %, 20 % borderline", Setting { changed: 1.0, borderline: 0.2, ..main }),
-    ]);
-    table("Flips", runs / 2, &[
-        ("0 %", Setting { flips: 0.0, ..main }),
-        ("2 %", Setting { flips: 0.02, ..main }),
-        ("10 %", Setting { flips: 0.10, ..main }),
-        ("10 %, 100 % changed", Setting { flips: 0.10, changed: 1.0, ..main }),
-    ]);
-    table("Cases", runs / 2, &[
-        ("50", Setting { cases: 50, ..main }),
-        ("50, 100 % changed", Setting { cases: 50, changed: 1.0, ..main }),
-        ("50, 100 % changed, 10 % borderline", Setting { cases: 50, changed: 1.0, borderline: 0.1, ..main }),
-        ("1,000", Setting { cases: 1_000, ..main }),
-        ("1,000, 100 % changed", Setting { cases: 1_000, changed: 1.0, ..main }),
-        ("1,000, 100 % changed, 10 % borderline", Setting { cases: 1_000, changed: 1.0, borderline: 0.1, ..main }),
-    ]);
-    table("Out of reach", runs / 2, &[
-        ("5 % flips that repeat on every sample", Setting { repeats: true, ..main }),
-        ("2 % flips that repeat", Setting { flips: 0.02, repeats: true, ..main }),
-        ("5 % of the claims a coin toss", Setting { borderline: 0.05, borderline_bad: 0.5, ..main }),
-        ("the same, 100 % changed", Setting { borderline: 0.05, borderline_bad: 0.5, changed: 1.0, ..main }),
-    ]);
+    table(
+        "Answers that changed",
+        runs,
+        &[
+            ("5 %", Setting { changed: 0.05, ..main }),
+            ("30 %", main),
+            ("100 %", Setting { changed: 1.0, ..main }),
+            ("5 %, 10 % of the claims borderline", Setting { changed: 0.05, borderline: 0.1, ..main }),
+            ("30 %, 10 % borderline", Setting { borderline: 0.1, ..main }),
+            ("100 %, 10 % borderline", Setting { changed: 1.0, borderline: 0.1, ..main }),
+            ("30 %, 20 % borderline", Setting { borderline: 0.2, ..main }),
+            ("100 %, 20 % borderline", Setting { changed: 1.0, borderline: 0.2, ..main }),
+        ],
+    );
+    table(
+        "Flips",
+        runs / 2,
+        &[
+            ("0 %", Setting { flips: 0.0, ..main }),
+            ("2 %", Setting { flips: 0.02, ..main }),
+            ("10 %", Setting { flips: 0.10, ..main }),
+            ("10 %, 100 % changed", Setting { flips: 0.10, changed: 1.0, ..main }),
+        ],
+    );
+    table(
+        "Cases",
+        runs / 2,
+        &[
+            ("50", Setting { cases: 50, ..main }),
+            ("50, 100 % changed", Setting { cases: 50, changed: 1.0, ..main }),
+            ("50, 100 % changed, 10 % borderline", Setting { cases: 50, changed: 1.0, borderline: 0.1, ..main }),
+            ("1,000", Setting { cases: 1_000, ..main }),
+            ("1,000, 100 % changed", Setting { cases: 1_000, changed: 1.0, ..main }),
+            ("1,000, 100 % changed, 10 % borderline", Setting { cases: 1_000, changed: 1.0, borderline: 0.1, ..main }),
+        ],
+    );
+    table(
+        "Out of reach",
+        runs / 2,
+        &[
+            ("5 % flips that repeat on every sample", Setting { repeats: true, ..main }),
+            ("2 % flips that repeat", Setting { flips: 0.02, repeats: true, ..main }),
+            ("5 % of the claims a coin toss", Setting { borderline: 0.05, borderline_bad: 0.5, ..main }),
+            ("the same, 100 % changed", Setting { borderline: 0.05, borderline_bad: 0.5, changed: 1.0, ..main }),
+        ],
+    );
 }
 
 fn table(title: &str, runs: u32, rows: &[(&str, Setting)]) {
-    println!("\n| {title} | case | mean | mean_drop | bottom10 | bottom10_drop | **in all** | first readings | extra requests | 1 case lost | 5 % | 10 % | 20 % |");
+    println!(
+        "\n| {title} | case | mean | mean_drop | bottom10 | bottom10_drop | **in all** | first readings | extra requests | 1 case lost | 5 % | 10 % | 20 % |"
+    );
     println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     for (name, setting) in rows {
         println!("| {name} {}", row(setting, runs));
@@ -72,7 +81,7 @@ fn row(setting: &Setting, runs: u32) -> String {
         let ran = simulated(&scene, &Setting { lost, ..*setting }, runs);
         share(&ran, |ran| ran.rule.finds())
     };
-    let extra = quiet.iter().map(|ran| ran.extra()).sum::<usize>() as f64 / (quiet.len() * setting.cases) as f64;
+    let extra = quiet.iter().map(Ran::extra).sum::<usize>() as f64 / (quiet.len() * setting.cases) as f64;
     let gate = |place: usize| share(&quiet, |ran| ran.rule.gates[place]);
     let of_cases = |percent: usize| setting.cases * percent / 100;
     let cells = [
@@ -101,8 +110,10 @@ fn share(runs: &[Ran], is_so: impl Fn(&Ran) -> bool) -> String {
 fn simulated(scene: &Scene, setting: &Setting, runs: u32) -> Vec<Ran> {
     let threads = thread::available_parallelism().map_or(1, |count| count.get() as u32);
     thread::scope(|scope| {
-        let part = |first: u32| move || (first..runs).step_by(threads as usize).map(|n| scene.run(setting, n)).collect();
-        let parts: Vec<thread::ScopedJoinHandle<'_, Vec<Ran>>> = (0..threads).map(|first| scope.spawn(part(first))).collect();
+        let part =
+            |first: u32| move || (first..runs).step_by(threads as usize).map(|n| scene.run(setting, n)).collect();
+        let parts: Vec<thread::ScopedJoinHandle<'_, Vec<Ran>>> =
+            (0..threads).map(|first| scope.spawn(part(first))).collect();
         parts.into_iter().flat_map(|part| part.join().expect("a simulated run does not panic")).collect()
     })
 }

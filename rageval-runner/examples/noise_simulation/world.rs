@@ -26,74 +26,67 @@ use rageval_runner::{
 
 /// What is simulated.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Setting {
+pub(crate) struct Setting {
     /// Cases of the set, each with 1 to 8 claims, all as likely.
-    pub cases: usize,
+    pub(crate) cases: usize,
     /// Chance that a reading says the wrong thing of a claim.
-    pub flips: f64,
+    pub(crate) flips: f64,
     /// Share of good claims that are hard to judge.
-    pub borderline: f64,
+    pub(crate) borderline: f64,
     /// Chance that a reading finds a borderline claim bad.
-    pub borderline_bad: f64,
+    pub(crate) borderline_bad: f64,
     /// Whether each further sample repeats the first.
-    pub repeats: bool,
+    pub(crate) repeats: bool,
     /// Share of answers that changed since the baseline.
-    pub changed: f64,
+    pub(crate) changed: f64,
     /// Cases that truly lost one claim.
-    pub lost: usize,
+    pub(crate) lost: usize,
 }
 
 impl Setting {
     /// 200 cases, 5 % flips, 30 % of the answers changed, nothing lost.
-    pub const MAIN: Self = Self {
-        cases: 200,
-        flips: 0.05,
-        borderline: 0.0,
-        borderline_bad: 0.3,
-        repeats: false,
-        changed: 0.3,
-        lost: 0,
-    };
+    pub(crate) const MAIN: Self =
+        Self { cases: 200, flips: 0.05, borderline: 0.0, borderline_bad: 0.3, repeats: false, changed: 0.3, lost: 0 };
 }
 
 /// What is red.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Red {
+pub(crate) struct Red {
     /// Cases.
-    pub cases: usize,
+    pub(crate) cases: usize,
     /// Cases that truly lost a claim.
-    pub lost_cases: usize,
+    pub(crate) lost_cases: usize,
     /// Whether any gate of this kind is: mean, mean_drop, bottom10, bottom10_drop.
-    pub gates: [bool; 4],
+    pub(crate) gates: [bool; 4],
 }
 
 impl Red {
     /// Whether the run is red.
-    pub fn any(&self) -> bool {
+    pub(crate) fn any(&self) -> bool {
         self.cases > 0 || self.gates.contains(&true)
     }
 
     /// Whether it is red for what was lost: a lost case, or a gate over many.
-    pub fn finds(&self) -> bool {
+    pub(crate) fn finds(&self) -> bool {
         self.lost_cases > 0 || self.gates.contains(&true)
     }
 }
 
 /// What became of one run.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Ran {
+pub(crate) struct Ran {
     /// By the rule.
-    pub rule: Red,
+    pub(crate) rule: Red,
     /// Where first readings decide, of either side.
-    pub naive: Red,
+    pub(crate) naive: Red,
     /// Requests beyond the first readings, for suspects.
-    pub for_suspects: usize,
+    pub(crate) for_suspects: usize,
     /// Requests for a second reading of both sides, where the drop of a mean was suspected.
-    pub for_means: usize,
+    pub(crate) for_means: usize,
 }
 
 /// The policy and the set, which no run changes.
-pub struct Scene {
+pub(crate) struct Scene {
     rules: Rules,
     set: GoldenSet,
     gates: Vec<Gate>,
@@ -109,7 +102,7 @@ fn unit(number: f64) -> UnitInterval {
 
 impl Ran {
     /// Requests beyond the first readings.
-    pub fn extra(&self) -> usize {
+    pub(crate) fn extra(&self) -> usize {
         self.for_suspects + self.for_means
     }
 }
@@ -117,16 +110,15 @@ impl Ran {
 impl Scene {
     /// The example of the documentation: `min` 0.85, `max_drop` 0.10, `mean: {min: 0.85, max_drop: 0.02}`, `bottom10: {min: 0.50, max_drop: 0.10}`, the
     /// last two over the set and each of three languages.
-    pub fn new(cases: usize) -> Self {
+    pub(crate) fn new(cases: usize) -> Self {
         let metric = MetricKey::parse("faithfulness").expect("a metric");
         let mut rule = MetricRule { min: Some(unit(0.85)), max_drop: Some(unit(0.10)), ..MetricRule::default() };
-        rule.set.mean =
-            Some(MeanRule { min: Some(unit(0.85)), max_drop: Some(unit(0.02)), ..MeanRule::default() });
+        rule.set.mean = Some(MeanRule { min: Some(unit(0.85)), max_drop: Some(unit(0.02)), ..MeanRule::default() });
         rule.set.bottom10 =
             Some(Bottom10Rule { min: Some(unit(0.50)), max_drop: Some(unit(0.10)), ..Bottom10Rule::default() });
         let rules = Rules {
             metrics: [(metric.clone(), rule)].into(),
-            slices: Slices { by: if std::env::var_os("NOSLICE").is_some() { vec![] } else {vec![(Place::default(), SliceField::Language)]}, ..Slices::default() },
+            slices: Slices { by: vec![(Place::default(), SliceField::Language)], ..Slices::default() },
             regression: Some(Regression { baseline: "main.json".into(), decision: None, place: Place::default() }),
             confirm: Confirm::default(),
             ..Rules::default()
@@ -154,7 +146,7 @@ impl Scene {
     }
 
     /// Simulates the run of this number.
-    pub fn run(&self, setting: &Setting, number: u32) -> Ran {
+    pub(crate) fn run(&self, setting: &Setting, number: u32) -> Ran {
         let world = World::new(self, setting, number);
         let baseline = world.baseline(BuiltFrom::ThreeReadings);
         let basis = self.basis(Some(&baseline));
@@ -283,14 +275,7 @@ impl<'a> World<'a> {
         let order = Draws::seeded((u64::from(number) << 32) | 0xffff_0000).order(setting.cases);
         order.into_iter().take(setting.lost).for_each(|case| lost[case] = true);
         let truths = lost.into_iter().enumerate().map(|(case, lost)| truth(setting, number, case, lost)).collect();
-        Self {
-            scene,
-            setting: *setting,
-            number,
-            truths,
-            asked: Cell::default(),
-            stored: RefCell::default(),
-        }
+        Self { scene, setting: *setting, number, truths, asked: Cell::default(), stored: RefCell::default() }
     }
 
     /// Whether the reading with this number of sample finds each claim bad.

@@ -218,11 +218,13 @@ pub fn drop_tests(all: &[Gate], records: &Records, basis: &Basis<'_>) -> DropTes
 ///
 /// Not of metrics whose readings can't differ, and not of gates that only warn.
 pub fn suspected(all: &[Gate], records: &Records, basis: &Basis<'_>) -> Vec<String> {
-    let can_be_read = |gate: &Gate| {
-        gate.level == Level::Fail && gate.metric.as_ref().is_some_and(|metric| basis.is_noisy(metric))
-    };
+    let can_be_read =
+        |gate: &Gate| gate.level == Level::Fail && gate.metric.as_ref().is_some_and(|metric| basis.is_noisy(metric));
     let first = first_stage(all, records, basis).into_iter();
-    first.filter(|tested| tested.is_suspect && can_be_read(tested.gate)).map(|tested| tested.gate.name.clone()).collect()
+    first
+        .filter(|tested| tested.is_suspect && can_be_read(tested.gate))
+        .map(|tested| tested.gate.name.clone())
+        .collect()
 }
 
 /// A gate that is decided with a p-value, by the first readings.

@@ -1,6 +1,7 @@
 //! Golden cases as tests: the trials, what they wait for, and how the process ends.
 
 mod assembly;
+mod confirm;
 mod context;
 mod exit_guard;
 mod flags;

@@ -10,9 +10,11 @@ use tokio::runtime::Runtime;
 
 use super::{
     assembly,
+    confirm::{self, Settled},
     context::Context,
     setup::{Files, Problem, Reach, Scope},
     snapshots::Snapshots,
+    trials::Role,
 };
 use crate::{
     embed::Embedder,
@@ -62,6 +64,8 @@ pub(super) struct Session {
     pub(super) today: OnceLock<Date>,
     pub(super) function: Option<Arc<dyn RagSystem>>,
     pub(super) records: Shared,
+    /// The records after further readings; of one process, which sets it once all first readings are there.
+    pub(super) settled: OnceLock<Result<Settled, Problem>>,
     /// Built on the first record that is in no store.
     pub(super) evaluation: OnceLock<Result<Arc<Evaluation>, Problem>>,
     pub(super) runtime: OnceLock<Background>,
@@ -119,14 +123,14 @@ impl Session {
     }
 
     /// How many cases are under way at once: enough to keep the system, the judge and the embedder busy.
-    fn width(&self) -> usize {
+    pub(super) fn width(&self) -> usize {
         let policy = &self.files.policy;
         let embedder = policy.embedder.as_ref().map_or(0, |embedder| embedder.max_in_flight);
         policy.system.max_in_flight + policy.judge.max_in_flight + embedder
     }
 
-    /// Evaluates the given cases ahead, in the background; one process only.
-    pub(super) fn prefetch(self: &Arc<Self>, wanted: &BTreeSet<CaseId>) {
+    /// Evaluates the given cases ahead, in the background, and then has suspects read again as these trials need it; one process only.
+    pub(super) fn prefetch(self: &Arc<Self>, wanted: &BTreeSet<CaseId>, selected: Vec<Role>) {
         let Shared::Memory(slots) = &self.records else { return };
         let wanted: Vec<usize> =
             (0..self.files.set.cases.len()).filter(|&i| wanted.contains(&self.files.set.cases[i].id)).collect();
@@ -136,8 +140,10 @@ impl Session {
                     slot.set(Err(problem.clone())).ok();
                 }
             }
+            self.settled.set(Err(problem.clone())).ok();
         };
         if wanted.is_empty() {
+            self.settled.set(Ok(Settled::default())).ok();
             return;
         }
         let ready = match self.blocking_problem() {
@@ -157,7 +163,17 @@ impl Session {
                     async move { session.fill(index, &evaluation).await }
                 })
                 .await;
+            session.settle(evaluation, selected).await;
         });
+    }
+
+    /// Has suspects read again; ends with something settled whatever happens, since trials wait for it.
+    async fn settle(self: Arc<Self>, evaluation: Arc<Evaluation>, selected: Vec<Role>) {
+        let session = Arc::clone(&self);
+        let first = self.first_records();
+        let task = tokio::spawn(async move { confirm::settle(&session, &evaluation, first, &selected).await });
+        let early = |error| Err(Problem::everything(format!("the further readings ended early: {error}")));
+        self.settled.set(task.await.unwrap_or_else(early)).ok();
     }
 
     /// Evaluates one case into its slot; the slot is filled whatever happens, since trials wait for it.
@@ -179,6 +195,36 @@ impl Session {
     /// The record of one case; waits for it, or evaluates it where no other process has.
     pub(super) fn record(&self, case: &GoldenCase) -> Result<Arc<Record>, Problem> {
         Ok(self.records([case])?.remove(0))
+    }
+
+    /// The record of one case with its further readings; waits for them where its first reading is suspect.
+    pub(super) fn settled_record(&self, case: &GoldenCase, role: Role) -> Result<Arc<Record>, Problem> {
+        let record = self.record(case)?;
+        if !confirm::is_suspect(self, case, &record) {
+            return Ok(record);
+        }
+        let records = [(case.id.clone(), Arc::clone(&record))].into();
+        Ok(self.settled(records, role)?.records.remove(&case.id).unwrap_or(record))
+    }
+
+    /// These records with the further readings that a trial needs.
+    pub(super) fn settled(&self, records: Records, role: Role) -> Result<Settled, Problem> {
+        match &self.records {
+            Shared::Memory(_) if records.is_empty() => Ok(Settled::default()),
+            Shared::Memory(_) => {
+                let Settled { records: settled, left } = self.settled.wait().clone()?;
+                let with_readings = |(id, first): (CaseId, Arc<Record>)| {
+                    let record = settled.get(&id).map_or(first, Arc::clone);
+                    (id, record)
+                };
+                Ok(Settled { records: records.into_iter().map(with_readings).collect(), left })
+            }
+            Shared::Folder(_) if !confirm::can_differ(self) => Ok(Settled { records, left: BTreeSet::new() }),
+            Shared::Folder(_) => {
+                let evaluation = self.evaluation()?;
+                self.runtime()?.block_on(confirm::settle(self, &evaluation, records, &[role]))
+            }
+        }
     }
 
     /// The records of many cases, in their order, evaluated side by side where they are missing.
@@ -340,8 +386,16 @@ impl Session {
         known.map(|metric| (metric.name().to_owned(), metric.version())).collect()
     }
 
-    /// The records that are there by now.
+    /// The records that are there by now, with their further readings.
     pub(super) fn finished(&self) -> Records {
+        let mut records = self.first_records();
+        if let Some(Ok(settled)) = self.settled.get() {
+            records.extend(settled.records.iter().map(|(id, record)| (id.clone(), Arc::clone(record))));
+        }
+        records
+    }
+
+    fn first_records(&self) -> Records {
         match &self.records {
             Shared::Memory(slots) => slots
                 .iter()
@@ -354,16 +408,9 @@ impl Session {
     /// Ends the run of one process: writes the run file, also when cases failed.
     pub(super) fn write_run(&self) -> Result<std::path::PathBuf, StoreError> {
         let Shared::Memory(slots) = &self.records else { return Ok(self.folder.path()) };
-        let mut records: Vec<Arc<Record>> = Vec::new();
-        let mut missing = BTreeSet::new();
-        for (id, slot) in slots {
-            match slot.get() {
-                Some(Ok(record)) => records.push(Arc::clone(record)),
-                Some(Err(_)) | None => {
-                    missing.insert(id.clone());
-                }
-            }
-        }
+        let records = self.finished();
+        let missing = slots.keys().filter(|id| !records.contains_key(*id)).cloned().collect();
+        let records: Vec<Arc<Record>> = records.into_values().collect();
         let decisions = self.decisions.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let decisions: Vec<Decision> = decisions.into_values().collect();
         let path = self.folder.write_run(&self.manifest(missing), &records, &decisions)?;
@@ -372,6 +419,6 @@ impl Session {
     }
 }
 
-fn store_problem(error: &StoreError) -> Problem {
+pub(super) fn store_problem(error: &StoreError) -> Problem {
     Problem::everything(format!("the run folder cannot be used: {error}"))
 }

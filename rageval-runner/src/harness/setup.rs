@@ -16,7 +16,7 @@ use crate::{
     metric::Metric,
     model::{GoldenSet, MetricKey, run::Baseline},
     store::{
-        self,
+        self, StoreError,
         baseline::{Answers, read_texts},
     },
     system::{self, RagSystem, spec::SystemKind},
@@ -203,14 +203,22 @@ pub(super) fn baseline_answers(
     if !keys.any(compares) {
         return Ok(Answers::default());
     }
-    let path = files.policy.root.join(&regression.baseline);
-    read_texts(&path).and_then(|texts| Answers::new(&path, baseline, &texts)).map_err(|error| {
+    answers_of(files, Some(baseline)).map_err(|error| {
         Problem::everything(format!(
             "{}: a metric compares with the baseline's answers, which cannot be read: {error}\n\
              restore the file from version control, or accept a run anew: cargo rageval baseline accept",
             regression.place,
         ))
     })
+}
+
+/// The answers of the baseline, whoever needs them; none without a baseline.
+pub(super) fn answers_of(files: &Files, baseline: Option<&Baseline>) -> Result<Answers, StoreError> {
+    let (Some(regression), Some(baseline)) = (&files.policy.rules.regression, baseline) else {
+        return Ok(Answers::default());
+    };
+    let path = files.policy.root.join(&regression.baseline);
+    read_texts(&path).and_then(|texts| Answers::new(&path, baseline, &texts))
 }
 
 /// The day in UTC, on which waivers hold or have expired.

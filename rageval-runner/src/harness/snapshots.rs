@@ -13,7 +13,7 @@ use crate::{
     contain,
     gate::rule::FailOn,
     metric::{Kind, Metric},
-    model::{CaseId, GoldenCase, MetricKey, Outcome, Record, Sample, Verdict, case::Fields},
+    model::{CaseId, GoldenCase, MetricKey, Outcome, Record, Sample, UnitInterval, Verdict, case::Fields},
     report::console::text::visible,
 };
 
@@ -137,6 +137,27 @@ impl Snapshots {
         }
     }
 
+    /// The metrics whose verdicts make a case's snapshot red, and could be noise: they differ from the stored ones, and some are bad.
+    pub(super) fn suspects(&self, case: &GoldenCase, record: &Record, metrics: &[&dyn Metric]) -> Vec<MetricKey> {
+        let judged = judged(record, metrics);
+        let Some(sample) = record.sample().filter(|_| judged.values().all(|outcome| outcome.fault().is_none())) else {
+            return Vec::new();
+        };
+        let path = self.folder.join(format!("{}.snap", Self::name(&case.id)));
+        let Ok(Some(stored)) = read(&path) else { return Vec::new() };
+        let new = Snapshot { body: body(&judged), digest: digest(sample, &self.judge) };
+        if stored.body == new.body || self.red(&stored, &new).is_none() {
+            return Vec::new();
+        }
+        let (old, now) = (lines_of_each(&stored.body), lines_of_each(&new.body));
+        let could_be_noise = |(key, outcome): &(&&MetricKey, &&Outcome)| {
+            let name = key.to_string();
+            let is_bad = outcome.score().is_some_and(|score| score != UnitInterval::ONE);
+            is_bad && old.contains_key(name.as_str()) && old.get(name.as_str()) != now.get(name.as_str())
+        };
+        judged.iter().filter(could_be_noise).map(|(key, _)| (*key).clone()).collect()
+    }
+
     /// Why a difference is red; `None` when `fail_on` lets it pass.
     fn red(&self, stored: &Snapshot, new: &Snapshot) -> Option<String> {
         let unseen = unseen(&stored.body, &new.body);
@@ -185,10 +206,11 @@ impl Snapshots {
     }
 }
 
-/// The judged metrics that say something, by key.
+/// The judged metrics that say something, by key: what their readings settled.
 fn judged<'r>(record: &'r Record, metrics: &[&dyn Metric]) -> BTreeMap<&'r MetricKey, &'r Outcome> {
     let is_judged = |key: &MetricKey| metrics.iter().any(|m| m.name() == key.name() && m.kind() == Kind::Judged);
-    record.outcomes.iter().filter(|(key, _)| is_judged(key)).collect()
+    let settled = |key: &'r MetricKey| record.settled(key).map(|outcome| (key, outcome));
+    record.outcomes.keys().filter(|key| is_judged(key)).filter_map(settled).collect()
 }
 
 /// What is compared: per metric the claims with their verdicts and `k of n`; nothing that changes from one run to the next.

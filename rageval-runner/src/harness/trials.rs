@@ -99,7 +99,7 @@ pub(super) fn run(
             .collect();
         // From here on user code runs in this process, and may end it.
         guard = Some(ExitGuard::raise());
-        session.prefetch(&needs(&session, &selected));
+        session.prefetch(&needs(&session, &selected), selected);
     }
     let conclusion = match contained(|| libtest_mimic::run(&flags.libtest, trials)) {
         Ok(conclusion) => conclusion,
@@ -202,6 +202,7 @@ fn session(
         today: OnceLock::new(),
         function,
         records,
+        settled: OnceLock::new(),
         evaluation: OnceLock::new(),
         runtime: OnceLock::new(),
     })

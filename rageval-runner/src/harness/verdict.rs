@@ -6,6 +6,7 @@ use std::{
 };
 
 use super::{
+    confirm::Settled,
     session::{self, Session, Shared},
     setup::{Problem, Reach, Scope},
     snapshots::{Finding, Writing},
@@ -33,7 +34,7 @@ pub(super) fn facts(metrics: &[&'static dyn Metric]) -> BTreeMap<String, MetricF
     metrics.iter().map(fact).collect()
 }
 
-fn basis(session: &Session) -> Basis<'_> {
+pub(super) fn basis(session: &Session) -> Basis<'_> {
     Basis {
         rules: &session.files.policy.rules,
         baseline: session.baseline.as_ref(),
@@ -53,8 +54,8 @@ pub(super) fn population(session: &Session, index: usize) -> BTreeSet<CaseId> {
 pub(super) fn decide(session: &Session, name: &str, role: Role) -> Decision {
     let decided = match role {
         Role::Setup => Ok(setup(session)),
-        Role::Case(index) => case(session, &session.files.set.cases[index]),
-        Role::Gate(index) => gate(session, index),
+        Role::Case(index) => case(session, &session.files.set.cases[index], role),
+        Role::Gate(index) => gate(session, index, role),
         Role::Orphans => Ok(orphans(session, name)),
         Role::Lock => Ok(lock(session)),
     };
@@ -157,8 +158,8 @@ pub(super) fn all_cases(session: &Session) -> impl Iterator<Item = CaseId> + '_ 
     session.files.set.cases.iter().map(|case| case.id.clone())
 }
 
-fn case(session: &Session, case: &GoldenCase) -> Result<Decision, Problem> {
-    let record = session.record(case)?;
+fn case(session: &Session, case: &GoldenCase, role: Role) -> Result<Decision, Problem> {
+    let record = session.settled_record(case, role)?;
     let metrics: Vec<&dyn Metric> = session.metrics.iter().map(|metric| *metric as &dyn Metric).collect();
     let file = session.files.policy.root.join(&case.place.file);
     let failure = match session.snapshots.check(case, &record, &metrics, &file) {
@@ -177,11 +178,12 @@ fn case(session: &Session, case: &GoldenCase) -> Result<Decision, Problem> {
     Ok(gate::decide_case(case, &record, &basis(session), failure.as_ref()))
 }
 
-fn gate(session: &Session, index: usize) -> Result<Decision, Problem> {
+fn gate(session: &Session, index: usize, role: Role) -> Result<Decision, Problem> {
     let needed = population(session, index);
     let set = &session.files.set;
     let cases = set.cases.iter().filter(|case| needed.contains(&case.id));
-    let records: Records = session.records(cases)?.into_iter().map(|record| (record.case.clone(), record)).collect();
+    let first: Records = session.records(cases)?.into_iter().map(|record| (record.case.clone(), record)).collect();
+    let Settled { records, left } = session.settled(first, role)?;
     let basis = basis(session);
     let gate = &session.gates[index];
     let none = DropTests::default();
@@ -191,7 +193,10 @@ fn gate(session: &Session, index: usize) -> Result<Decision, Problem> {
     } else {
         &none
     };
-    let decision = gate::decide_gate(gate, set, &records, &basis, tests);
+    let mut decision = gate::decide_gate(gate, set, &records, &basis, tests);
+    if left.contains(&gate.name) {
+        decision.notices.push(format!("not read again, since the run is red already: {}", visible(&gate.name)));
+    }
     if matches!(session.records, Shared::Folder(_)) {
         let all = set.cases.iter().map(|case| case.id.clone()).collect();
         let kept = session.folder.write_manifest(&session.manifest(BTreeSet::new()), all);
@@ -251,7 +256,7 @@ pub(super) fn finish(session: &Session) -> Result<(), StoreError> {
         basis: basis(session),
         waivers: &trust.waived,
         population: population.as_ref().filter(|_| session.files.scope == Scope::Whole),
-        notices: &notices(session, &trust),
+        notices: &notices(session, &trust, &records),
         run: &path.display().to_string(),
     };
     for line in console::summary::summary(&summary) {
@@ -261,9 +266,10 @@ pub(super) fn finish(session: &Session) -> Result<(), StoreError> {
 }
 
 /// Notices of the run itself: what is not compared, what was left for review, what the system left to say.
-fn notices(session: &Session, trust: &Trust) -> Vec<String> {
+fn notices(session: &Session, trust: &Trust, records: &Records) -> Vec<String> {
     let policy = &session.files.policy;
-    let mut notices = trust.notices.clone();
+    let mut notices = console::readings::notices(records);
+    notices.extend(trust.notices.iter().cloned());
     let own_drops =
         session.files.set.cases.iter().flat_map(|case| case.bars.values()).any(|bar| bar.max_drop.is_some());
     if policy.rules.regression.is_none() && (policy.rules.has_drop_rules() || own_drops) {

@@ -5,6 +5,7 @@ mod budget;
 pub mod calibration_queries;
 mod case;
 mod cases;
+mod confirm;
 mod connect;
 mod diagnostic;
 mod embedder;

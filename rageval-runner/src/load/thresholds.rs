@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     embed::spec::EmbedderSpec,
-    gate::rule::{Confirm, DecisionRule, FailOn, Orphans, Regression, Rules},
+    gate::rule::{DecisionRule, FailOn, Orphans, Regression, Rules},
     judge::spec::{JudgeProvider, JudgeSpec},
     metric::Metric,
     model::{Budget, Place, case},
@@ -17,7 +17,7 @@ use crate::{
 };
 
 use super::{
-    budget, connect,
+    budget, confirm, connect,
     diagnostic::Diagnostics,
     embedder::{self, EmbedderStated},
     judge,
@@ -69,6 +69,7 @@ pub(crate) const KEYS: &[Key] = &[
     Key::required("metrics", Shape::Metrics, "What is measured, and which scores pass."),
     Key::optional("slices", Shape::Map(slices::KEYS), "Parts of the set that are gated on their own."),
     Key::optional("regression", Shape::Map(REGRESSION), "Comparison with an accepted run."),
+    Key::optional("confirm", Shape::Map(confirm::KEYS), "How far a judge is asked again before a run is decided."),
     Key::optional("snapshots", Shape::Map(SNAPSHOTS), "Comparison of verdicts with their snapshots."),
     Key::optional("waive", Shape::Map(waive::KEYS), "Written exceptions from what a judge must be, each until a day."),
     Key::optional("max_unmeasured", Shape::Count(0), "Unmeasured cases that a run may have; 0 where it is left out."),
@@ -260,7 +261,7 @@ fn read(reader: &mut Reader<'_>, node: &Node<'_>, file: &Path, metrics: Metrics<
             .get("max_unmeasured")
             .and_then(|node| reader.count(node, "\"max_unmeasured\"", 0))
             .unwrap_or_default(),
-        confirm: Confirm::default(),
+        confirm: fields.entry("confirm").and_then(|entry| confirm::read(reader, entry)).unwrap_or_default(),
     };
     let mut digest = case::Fields::default();
     digest.add("policy", &reader.source.text.replace("\r\n", "\n"));

@@ -348,7 +348,11 @@ pub fn finish(metric: &dyn Metric, params: &Params, outcome: Outcome) -> Outcome
         Outcome::Scored { score, detail } if is_negated => {
             let k_of_n = detail.k_of_n.map(|(k, n)| (n.saturating_sub(k), n));
             let note = detail.note.map(|note| format!("not: {note}"));
-            let score = Score { value: score.value.complement(), raw: score.raw, first: score.first.map(crate::model::UnitInterval::complement) };
+            let score = Score {
+                value: score.value.complement(),
+                raw: score.raw,
+                first: score.first.map(crate::model::UnitInterval::complement),
+            };
             Outcome::Scored { score, detail: Detail { k_of_n, note, ..detail } }
         }
         Outcome::Scored { .. } | Outcome::NotApplicable { .. } | Outcome::Unmeasured { .. } => outcome,

@@ -191,7 +191,10 @@ fn at_most(input: &Input<'_>, raw: f64, unit: &str) -> Outcome {
     };
     let value = UnitInterval::from_yes(raw <= max);
     let note = Some(format!("{raw} {unit}, at most {max}"));
-    Outcome::Scored { score: Score { value, raw: Some(raw), first: None }, detail: Detail { note, ..Detail::default() } }
+    Outcome::Scored {
+        score: Score { value, raw: Some(raw), first: None },
+        detail: Detail { note, ..Detail::default() },
+    }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::{
     transcript::Transcript,
 };
 
-/// One case evaluated. Final for its run, whatever became of it.
+/// One case evaluated. What was asked and read first is final for its run; further readings are added and change nothing of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Record {
@@ -99,6 +99,16 @@ impl Record {
         let confirmed = self.readings.get(metric).and_then(|readings| readings.confirmation.as_ref());
         let settled = confirmed.and_then(Confirmation::settled);
         settled.or_else(|| self.outcomes.get(metric))
+    }
+
+    /// Adds further readings of a metric to those that are there.
+    pub fn add_readings(&mut self, metric: MetricKey, more: Readings) {
+        let Readings { now, baseline, confirmation, second } = more;
+        let readings = self.readings.entry(metric).or_default();
+        readings.now.extend(now);
+        readings.baseline.extend(baseline);
+        readings.confirmation = confirmation.or(readings.confirmation.take());
+        readings.second = second.or(readings.second);
     }
 
     /// The sample, where the system answered.

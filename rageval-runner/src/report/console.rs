@@ -2,6 +2,7 @@
 
 pub mod case;
 pub mod gate;
+pub mod readings;
 pub mod spending;
 pub mod summary;
 pub mod text;

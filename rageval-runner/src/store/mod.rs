@@ -4,6 +4,7 @@ pub mod baseline;
 pub mod ledger;
 pub mod lock;
 pub mod minute;
+pub mod readings;
 pub mod replies;
 pub mod runs;
 pub mod slots;

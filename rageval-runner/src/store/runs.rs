@@ -1,7 +1,7 @@
 //! Run folders: one a run, with `run.json`, or with a file a record where each test is a process.
 //!
 //! `target/rageval/runs/<package>.<target>/<id>/`. One process keeps its records in memory and writes `run.json` at the end.
-//! Many processes (cargo-nextest) share the folder of `NEXTEST_RUN_ID`: `records/` and `decisions/` hold one file each, `locks/`
+//! Many processes (cargo-nextest) share the folder of `NEXTEST_RUN_ID`: `records/`, `readings/` and `decisions/` hold one file each, `locks/`
 //! one lock a case, so that each case is evaluated once, by whoever comes first. [`read`] takes either form.
 
 use std::{
@@ -19,6 +19,7 @@ use super::{
     StoreError,
     ledger::{self, Ledger},
     minute::MinuteLimit,
+    readings,
     slots::{Backoff, Limit, try_lock},
     write_atomically, write_piecewise,
 };
@@ -30,8 +31,8 @@ use crate::model::{
 /// What `format` says in a run file.
 pub const FORMAT: &str = "rageval-run";
 /// Version of the run file that this version writes; it reads those before. Version 2 holds requests to an embedder and endings that a
-/// reader of version 1 does not know.
-pub const VERSION: u32 = 2;
+/// reader of version 1 does not know; version 3 holds further readings, without which a reader of version 2 would decide otherwise.
+pub const VERSION: u32 = 3;
 /// Run folders that are kept a target; older ones are removed when a run ends.
 const KEPT: usize = 20;
 
@@ -260,6 +261,7 @@ fn read_shared(folder: &Path) -> Result<Run, StoreError> {
     let shared: SharedManifest =
         serde_json::from_value(value).map_err(|error| StoreError::format(&path, error.to_string()))?;
     let mut records: Vec<Record> = read_all(&folder.join("records"))?;
+    readings::join(folder, &mut records)?;
     records.sort_by(|a, b| a.case.cmp(&b.case));
     let mut decisions: Vec<Decision> = read_all(&folder.join("decisions"))?;
     decisions.sort_by(|a, b| a.trial.cmp(&b.trial));
@@ -296,7 +298,7 @@ fn write_lines<'a, T: Serialize + 'a>(
     Ok(())
 }
 
-fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, StoreError> {
+pub(super) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, StoreError> {
     let bytes = match fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -305,7 +307,7 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, StoreError> 
     serde_json::from_slice(&bytes).map(Some).map_err(|error| StoreError::format(path, error.to_string()))
 }
 
-fn read_all<T: DeserializeOwned>(folder: &Path) -> Result<Vec<T>, StoreError> {
+pub(super) fn read_all<T: DeserializeOwned>(folder: &Path) -> Result<Vec<T>, StoreError> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -322,17 +324,17 @@ fn read_all<T: DeserializeOwned>(folder: &Path) -> Result<Vec<T>, StoreError> {
     Ok(items)
 }
 
-fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), StoreError> {
+pub(super) fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), StoreError> {
     let text = serde_json::to_vec(value).map_err(|error| StoreError::format(path, error.to_string()))?;
     write_atomically(path, &text)
 }
 
 /// A record is of a case as it was written: a case that is edited while the run goes on is another one.
-fn record_key(case: &GoldenCase) -> String {
+pub(super) fn record_key(case: &GoldenCase) -> String {
     hash(&format!("{}\n{}", case.id, case.digest()))
 }
 
-fn hash(text: &str) -> String {
+pub(super) fn hash(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex()[..32].to_owned()
 }
 

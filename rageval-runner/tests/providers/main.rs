@@ -3,6 +3,7 @@
 //! This binary is three things. Started with `fake-judge` it is a program that judges; with `RAGEVAL_GATE` set it is a gate over the
 //! project in `CARGO_MANIFEST_DIR`; else it is the tests.
 
+mod confirming;
 mod embeddings;
 mod ends;
 mod fake;
@@ -49,7 +50,8 @@ fn main() -> ExitCode {
     if std::env::var_os(GATE).is_some() {
         return rageval_runner::Suite::new(rageval_runner::location!()).run();
     }
-    let groups: [(&str, &[Test]); 13] = [
+    let groups: [(&str, &[Test]); 14] = [
+        ("confirming", confirming::TESTS),
         ("embeddings", embeddings::TESTS),
         ("ends", ends::TESTS),
         ("forms", forms::TESTS),

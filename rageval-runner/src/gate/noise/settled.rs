@@ -205,7 +205,8 @@ mod tests {
         let confirmation = confirmation(&first, &settled(&[false, false], false, None), &now, &is_bad);
         let decision = world(&first, now, confirmation).case("c00");
         assert_eq!(decision.ruling, Ruling::Pass);
-        let expected = "flaky: c00: faithfulness 0.50 at first, 1.00 after 2 readings: claim 2 supported in 1 of 2 readings";
+        let expected =
+            "flaky: c00: faithfulness 0.50 at first, 1.00 after 2 readings: claim 2 supported in 1 of 2 readings";
         assert_eq!(decision.notices, [expected]);
     }
 
@@ -252,7 +253,8 @@ mod tests {
         let first = first(&[Supported, Unsupported]);
         let now = heard(&[&[Supported, Unsupported]]);
         for (baseline, expected) in [(None, Ruling::Fail), (Some(0.5), Ruling::Pass)] {
-            let confirmation = confirmation(&first, &settled(&[false, true], baseline.is_none(), baseline), &now, &is_bad);
+            let confirmation =
+                confirmation(&first, &settled(&[false, true], baseline.is_none(), baseline), &now, &is_bad);
             let world = world(&first, now.clone(), confirmation).accepted(&[1.0]).rule(|rule| {
                 (rule.min, rule.max_drop) = (None, Some(unit(0.25)));
             });

@@ -185,7 +185,10 @@ mod tests {
             rule.set.bottom10 = Some(Bottom10Rule { min: Some(unit(0.6)), ..Bottom10Rule::default() });
         });
         let suspects = suspects_of(&tail);
-        assert_eq!((names(&tail), suspects[0].counts, suspects[0].bars.tail), (vec!["c01".to_owned()], false, Some(0.6)));
+        assert_eq!(
+            (names(&tail), suspects[0].counts, suspects[0].bars.tail),
+            (vec!["c01".to_owned()], false, Some(0.6))
+        );
     }
 
     #[test]

@@ -133,7 +133,7 @@ fn items_with_all_verdicts_good_score_1_and_with_all_bad_0() {
     for (metric, claims, bad) in all() {
         let reread = metric.rereads().expect("it reads again");
         tried(metric).look(|input| {
-            let of = |bad: &[bool]| score_of(reread, input, &claims, bad);
+            let of = |bad: &[bool]| score_of(reread, input, bad);
             assert_eq!(of(&vec![false; claims.len()]), Some(1.0), "{}", metric.name());
             assert_eq!(of(&vec![true; claims.len()]), Some(0.0), "{}", metric.name());
             let expected = if metric.name() == "context_precision" { (1.0 + 2.0 / 3.0) / 2.0 } else { 2.0 / 3.0 };

@@ -11,7 +11,7 @@ use crate::{
         case::{Bar, Broken, CaseFindings},
         noise,
     },
-    model::{Claim, Detail, Ending, Expectation, GoldenCase, Ranked, Record, Sample, Unmeasured, Verdict},
+    model::{Claim, Detail, Ending, Expectation, GoldenCase, MetricKey, Ranked, Record, Sample, Unmeasured, Verdict},
 };
 
 /// Lines of a failing case.
@@ -44,6 +44,7 @@ pub fn lines(
     let mut failed = fault_lines(findings);
     failed.extend(snapshot.map(|snapshot| line("snapshot", &snapshot.why)));
     failed.extend(findings.failed.iter().map(|broken| line("failed", &broken_text(broken, record))));
+    failed.extend(reading_lines(record, findings));
     for (metric, why) in &findings.undecided {
         let difference = why.difference().map(|difference| format!("; {difference}")).unwrap_or_default();
         failed.push(line("undecided", &format!("max_drop of {metric}: {}{difference}", why.why())));
@@ -170,12 +171,22 @@ fn broken_text(broken: &Broken, record: &Record) -> String {
         remarks.extend(detail.k_of_n.map(|(k, n)| format!("{k} of {n}")));
         remarks.extend(score.raw.map(|raw| format!("measured {raw}")));
         remarks.extend(detail.note.clone());
-        remarks.extend(noise::remark(record, &broken.metric));
+        // The votes have a line of their own.
+        let remark = noise::remark(record, &broken.metric);
+        remarks.extend(remark.and_then(|remark| remark.split(": ").next().map(str::to_owned)));
         if !remarks.is_empty() {
             text = format!("{text} ({})", remarks.join("; "));
         }
     }
     text
+}
+
+/// What further readings say of the broken rules: the votes, or why there are none.
+fn reading_lines(record: &Record, findings: &CaseFindings) -> Vec<String> {
+    let metrics: BTreeSet<_> = findings.failed.iter().map(|broken| &broken.metric).collect();
+    let of = |metric: &MetricKey| if metrics.len() > 1 { format!("{metric}: ") } else { String::new() };
+    let remarks = metrics.iter().filter_map(|metric| Some(format!("{}{}", of(metric), noise::remark(record, metric)?)));
+    remarks.flat_map(|remark| lines_of("readings", &remark, 2)).collect()
 }
 
 /// The claims that failed with their nearest evidence, the documents that were missed with what stood in their place, and the difference of the snapshot.

@@ -29,6 +29,12 @@ const MOST_WORST: usize = 5;
 /// Starts the notice of a known failure.
 const KNOWN: &str = "known failure: ";
 
+/// Starts the notice of a case that further readings cleared.
+const FLAKY: &str = "flaky: ";
+
+/// Lines that name such cases.
+const MOST_FLAKY: usize = 2;
+
 /// Starts the notice of what could not be said and passes.
 const INCONCLUSIVE: &str = "inconclusive: ";
 
@@ -82,7 +88,12 @@ pub fn summary(summary: &Summary<'_>) -> Vec<String> {
         );
         lines.push(line("baseline", &counts));
     }
-    let worst = worst(&red, MOST_WORST.saturating_sub(waivers.len()));
+    let all: Vec<&str> =
+        notices.iter().chain(decisions.iter().flat_map(|decision| &decision.notices)).map(String::as_str).collect();
+    // Waivers and what is flaky are shown in place of some of the worst scores.
+    let room = MOST_WORST.saturating_sub(waivers.len());
+    let flaky = flaky(&all, MOST_FLAKY.min(room));
+    let worst = worst(&red, room - flaky.len());
     lines.extend(worst.into_iter().map(|text| line("worst", &text)));
     let red_gates: Vec<&str> =
         gates.iter().filter(|gate| gate.ruling.is_red()).map(|gate| gate.trial.as_str()).collect();
@@ -90,8 +101,7 @@ pub fn summary(summary: &Summary<'_>) -> Vec<String> {
         lines.push(line("red gates", &listed(&red_gates, COLUMNS - LABEL)));
     }
 
-    let all: Vec<&str> =
-        notices.iter().chain(decisions.iter().flat_map(|decision| &decision.notices)).map(String::as_str).collect();
+    lines.extend(flaky.iter().map(|text| line("flaky", text)));
     let known = subjects(&all, KNOWN);
     if !known.is_empty() {
         let text = format!("{}: {}", known.len(), listed(&known, COLUMNS - LABEL - 6));
@@ -101,7 +111,7 @@ pub fn summary(summary: &Summary<'_>) -> Vec<String> {
     let inconclusive = subjects(&all, INCONCLUSIVE);
     let mut shown: Vec<String> = all
         .iter()
-        .filter(|notice| !notice.starts_with(KNOWN) && !notice.starts_with(INCONCLUSIVE))
+        .filter(|notice| ![KNOWN, FLAKY, INCONCLUSIVE].iter().any(|prefix| notice.starts_with(prefix)))
         .map(|notice| (*notice).to_owned())
         .collect();
     if !inconclusive.is_empty() {
@@ -120,6 +130,19 @@ pub fn summary(summary: &Summary<'_>) -> Vec<String> {
     lines.extend(shown.iter().map(|notice| line("notice", notice)));
     lines.push(whole_line("run", run));
     lines
+}
+
+/// Cases that further readings cleared, with their votes, in at most so many lines; the last line counts those that have none of their own.
+fn flaky(notices: &[&str], most: usize) -> Vec<String> {
+    let all: Vec<&str> = notices.iter().filter_map(|notice| notice.strip_prefix(FLAKY)).collect();
+    if all.len() <= most || most == 0 {
+        return all.into_iter().take(most).map(str::to_owned).collect();
+    }
+    let (told, counted) = all.split_at(most - 1);
+    let names: Vec<&str> = counted.iter().filter_map(|text| text.split(": ").next()).collect();
+    let names = format!("{}: {}", counted.len(), listed(&names, COLUMNS - LABEL - 12));
+    let more = if told.is_empty() { names } else { format!("and {names}") };
+    told.iter().map(|text| (*text).to_owned()).chain([more]).collect()
 }
 
 /// What notices of one sort are about: the text up to the next colon and blank.
@@ -311,6 +334,23 @@ mod tests {
         let shown: Vec<_> = lines.iter().filter(|line| line.starts_with("waived")).collect();
         assert_eq!(shown[0], "waived      alias until 2026-12-31: no dated name");
         assert!(shown.len() == 2 && shown[1].width() == COLUMNS, "{lines:#?}");
+    }
+
+    #[test]
+    fn cleared_suspects_are_named_with_their_votes_in_place_of_some_of_the_worst() {
+        let notice = |n: usize| format!("flaky: c{n:02}: faithfulness 0.50 at first, 1.00 after 3 readings");
+        let two: Vec<String> = (0..2).map(notice).collect();
+        let shown = |notices: &[String]| -> Vec<String> {
+            summed_up(&world(), notices).into_iter().filter(|line| line.starts_with("flaky")).collect()
+        };
+        let expected = [
+            "flaky       c00: faithfulness 0.50 at first, 1.00 after 3 readings",
+            "flaky       c01: faithfulness 0.50 at first, 1.00 after 3 readings",
+        ];
+        assert_eq!(shown(&two), expected);
+        let five: Vec<String> = (0..5).map(notice).collect();
+        assert_eq!(shown(&five), [expected[0], "flaky       and 4: c01, c02, c03, c04"]);
+        assert_eq!(summed_up(&world(), &five).len(), MOST_LINES);
     }
 
     #[test]

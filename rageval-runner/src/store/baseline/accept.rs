@@ -139,12 +139,10 @@ fn case(record: &Record, texts: &mut Texts) -> Option<BaselineCase> {
         texts.entry(digest.clone()).or_insert_with(|| context.text.clone());
         context_digests.push(digest);
     }
-    let outcomes = record
-        .outcomes
-        .iter()
-        .filter(|(key, _)| !TIMES_AND_COSTS.contains(&key.name()))
-        .map(|(key, outcome)| (key.clone(), without_raw(outcome)))
-        .collect();
+    // What was read several times is believed over its first reading.
+    let settled = |key: &MetricKey| Some((key.clone(), without_raw(record.settled(key)?)));
+    let outcomes =
+        record.outcomes.keys().filter(|key| !TIMES_AND_COSTS.contains(&key.name())).filter_map(settled).collect();
     Some(BaselineCase {
         digest: record.digest.clone(),
         response: sample.answer.response.clone(),

@@ -65,8 +65,10 @@ fn run(records: Vec<Record>) -> Run {
 fn full() -> Run {
     let claim = Claim { text: "30 days".into(), verdict: Verdict::Supported, evidence: None, reason: None };
     let detail = Detail { claims: vec![claim], k_of_n: Some((1, 1)), ..Detail::default() };
-    let quantity =
-        Outcome::Scored { score: Score { value: UnitInterval::ONE, raw: Some(812.0), first: None }, detail: Detail::default() };
+    let quantity = Outcome::Scored {
+        score: Score { value: UnitInterval::ONE, raw: Some(812.0), first: None },
+        detail: Detail::default(),
+    };
     run(vec![
         record(
             "refund-window",

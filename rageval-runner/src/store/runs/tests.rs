@@ -1,7 +1,7 @@
 //! Run files of each version, and those of none.
 
 use super::*;
-use crate::model::{AskedOf, EmbedRequest, Ending, Reply, Request};
+use crate::model::{AskedOf, Confirmation, EmbedRequest, Ending, Reply, Request};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/formats").join(name)
@@ -22,10 +22,9 @@ fn a_run_of_version_1_is_read() {
 }
 
 #[test]
-fn a_run_of_version_2_is_read_and_written_as_it_was() {
-    let path = fixture("run-v2.json");
-    let run = read(&path).expect("readable");
-    assert_eq!(run.version, VERSION);
+fn a_run_of_version_2_is_read() {
+    let run = read(&fixture("run-v2.json")).expect("readable");
+    assert_eq!(run.version, 2);
     assert_eq!(run.manifest.spent.and_then(|spent| spent.usd), Some(0.01));
     let record = &run.records[0];
     let outcome = record.outcomes.values().next().expect("an outcome");
@@ -36,6 +35,23 @@ fn a_run_of_version_2_is_read_and_written_as_it_was() {
     assert!(matches!(weighed.reply, Reply::Failed { ending: Ending::Budget, .. }));
     assert_eq!(embedded.request, Request::Embed(EmbedRequest::new("q", ["a"])));
     assert!(matches!(embedded.reply, Reply::Failed { ending: Ending::NoKey, .. }));
+    assert!(record.readings.is_empty());
+}
+
+#[test]
+fn a_run_of_version_3_is_read_and_written_as_it_was() {
+    let path = fixture("run-v3.json");
+    let run = read(&path).expect("readable");
+    assert_eq!(run.version, VERSION);
+    let record = &run.records[0];
+    let (metric, readings) = record.readings.iter().next().expect("further readings");
+    assert_eq!((readings.now.len(), readings.baseline.len()), (3, 1));
+    assert!(matches!(readings.confirmation, Some(Confirmation::Confirmed { .. })));
+    assert_eq!(readings.second.map(|second| second.now.get()), Some(0.5));
+    assert_eq!(
+        record.settled(metric).and_then(crate::model::Outcome::score).map(crate::model::UnitInterval::get),
+        Some(0.5)
+    );
     let records: Vec<_> = run.records.into_iter().map(Arc::new).collect();
     let mut text = Vec::new();
     write_text(&mut text, &run.manifest, &records, &run.decisions).expect("written");
@@ -45,11 +61,11 @@ fn a_run_of_version_2_is_read_and_written_as_it_was() {
 #[test]
 fn what_a_newer_version_wrote_is_refused_before_its_fields_are_looked_at() {
     let folder = tempfile::tempdir().expect("a folder");
-    let newer = "written by a newer rageval (format 3, this one reads up to 2); update rageval";
+    let newer = "written by a newer rageval (format 4, this one reads up to 3); update rageval";
     for (name, text, why) in [
-        ("run.json", r#"{"format": "rageval-run", "version": 3}"#, newer),
+        ("run.json", r#"{"format": "rageval-run", "version": 4}"#, newer),
         ("run.json", r#"{"format": "rageval-run", "version": 0}"#, "unknown version Some(0) of the run format"),
-        ("manifest.json", r#"{"version": 3}"#, newer),
+        ("manifest.json", r#"{"version": 4}"#, newer),
         ("manifest.json", r#"{"version": 0}"#, "unknown version Some(0) of the run format"),
     ] {
         let path = folder.path().join(name);

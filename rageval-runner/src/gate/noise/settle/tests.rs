@@ -36,7 +36,12 @@ fn max_drop(baseline: f64, max_drop: f64) -> Bars {
 }
 
 /// Reads a suspect until it needs no more: how often either answer was read, and what it came to.
-fn settle(first: &str, bars: Bars, now: &dyn Fn(usize) -> Heard, baseline: Option<(&str, &dyn Fn(usize) -> Heard)>) -> (usize, usize, Next) {
+fn settle(
+    first: &str,
+    bars: Bars,
+    now: &dyn Fn(usize) -> Heard,
+    baseline: Option<(&str, &dyn Fn(usize) -> Heard)>,
+) -> (usize, usize, Next) {
     let bad = flags(first);
     let stored = baseline.map(|(stored, _)| flags(stored));
     let case = Case {
@@ -51,7 +56,11 @@ fn settle(first: &str, bars: Bars, now: &dyn Fn(usize) -> Heard, baseline: Optio
     settle_case(&case, now, &|at| baseline.expect("a baseline that is read").1(at))
 }
 
-fn settle_case(case: &Case<'_>, now: &dyn Fn(usize) -> Heard, baseline: &dyn Fn(usize) -> Heard) -> (usize, usize, Next) {
+fn settle_case(
+    case: &Case<'_>,
+    now: &dyn Fn(usize) -> Heard,
+    baseline: &dyn Fn(usize) -> Heard,
+) -> (usize, usize, Next) {
     let (mut of_now, mut of_baseline) = (Vec::new(), Vec::new());
     loop {
         assert!(of_now.len() + of_baseline.len() < 60, "it never ends");

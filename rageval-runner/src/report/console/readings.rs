@@ -1,0 +1,175 @@
+//! What further readings say of the judge itself.
+
+use std::collections::BTreeSet;
+
+use crate::model::{CaseId, Confirmation, Heard, MetricKey, Outcome, Record, Records};
+
+/// Counts over all further readings of a run.
+#[derive(Debug, Default)]
+struct Counts<'a> {
+    /// Metrics of cases that were read again as suspects.
+    suspects: BTreeSet<(&'a CaseId, &'a MetricKey)>,
+    confirmed: usize,
+    cleared: usize,
+    not_confirmed: usize,
+    /// Further readings of this run's answers, those that failed included.
+    readings: usize,
+    /// Further readings of the baseline's answers.
+    of_baseline: usize,
+    failed: usize,
+    /// Verdicts, or scores of metrics without fixed items, on this run's answers.
+    said: usize,
+    /// Those of them that differ from the first reading's.
+    changed: usize,
+    /// Pairs whose both sides were read once more for the drop of a mean.
+    pairs: usize,
+}
+
+/// One line each: how the suspects ended, how often the judge changed its mind, and what says that it can't.
+///
+/// Only answers that looked bad at first are read again, so the share of changed verdicts is no estimate of the judge's error over all answers.
+pub fn notices(records: &Records) -> Vec<String> {
+    let counts = Counts::of(records);
+    let mut notices = Vec::new();
+    if !counts.suspects.is_empty() {
+        let parts =
+            [(counts.confirmed, "confirmed"), (counts.cleared, "cleared"), (counts.not_confirmed, "not confirmed")];
+        let parts: Vec<String> =
+            parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+        let failed = if counts.failed == 0 { String::new() } else { format!(", {} of them failed", counts.failed) };
+        notices.push(format!(
+            "suspects: {} in {} further reading{}{failed}",
+            parts.join(", "),
+            counts.readings + counts.of_baseline,
+            plural(counts.readings + counts.of_baseline)
+        ));
+    }
+    if counts.pairs > 0 {
+        let pairs = counts.pairs;
+        notices.push(format!("both sides of {pairs} changed case{} were read once more for a mean", plural(pairs)));
+    }
+    if counts.said > 0 && counts.changed == 0 {
+        notices.push(format!(
+            "all {} further verdicts repeat the first: they carry no information if the judge answers the same each time",
+            counts.said
+        ));
+    } else if counts.said > 0 {
+        notices.push(format!("the judge changed {} of {} verdicts when asked again", counts.changed, counts.said));
+    }
+    notices
+}
+
+impl<'a> Counts<'a> {
+    fn of(records: &'a Records) -> Self {
+        let mut counts = Self::default();
+        for record in records.values() {
+            for metric in record.readings.keys() {
+                counts.add(record, metric);
+            }
+        }
+        counts
+    }
+
+    fn add(&mut self, record: &'a Record, metric: &'a MetricKey) {
+        let Some(readings) = record.readings.get(metric) else { return };
+        match &readings.confirmation {
+            None => {}
+            Some(ended) => {
+                self.suspects.insert((&record.case, metric));
+                match ended {
+                    Confirmation::Confirmed { .. } => self.confirmed += 1,
+                    Confirmation::Cleared { .. } => self.cleared += 1,
+                    Confirmation::NotConfirmed { .. } => self.not_confirmed += 1,
+                }
+            }
+        }
+        self.pairs += usize::from(readings.second.is_some());
+        self.of_baseline += readings.baseline.len();
+        let failed = |heard: &&Heard| matches!(heard, Heard::Nothing { .. });
+        self.failed += readings.now.iter().chain(&readings.baseline).filter(failed).count();
+        let first = record.outcomes.get(metric);
+        let claims = first.and_then(Outcome::detail).map_or(&[][..], |detail| &detail.claims);
+        for heard in &readings.now {
+            self.readings += 1;
+            match heard {
+                Heard::Verdicts { verdicts } => {
+                    self.said += verdicts.len();
+                    let pairs = verdicts.iter().zip(claims);
+                    self.changed += pairs.filter(|(verdict, claim)| **verdict != claim.verdict).count();
+                }
+                Heard::Score { score } => {
+                    self.said += 1;
+                    self.changed += usize::from(first.and_then(Outcome::score) != Some(*score));
+                }
+                Heard::Nothing { .. } => {}
+            }
+        }
+    }
+}
+
+fn plural(n: usize) -> &'static str {
+    if n == 1 { "" } else { "s" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        gate::fixture::{World, id, key, scored, unit},
+        model::{Claim, Detail, Readings, Verdict},
+    };
+
+    fn read_again(now: &[&[Verdict]], confirmation: Confirmation) -> Vec<String> {
+        let claim = |verdict| Claim { text: "a".to_owned(), verdict, evidence: None, reason: None };
+        let claims = vec![claim(Verdict::Supported), claim(Verdict::Unsupported)];
+        let first = Outcome::scored_with(unit(0.5), Detail { claims, ..Detail::default() });
+        let heard = |verdicts: &&[Verdict]| match verdicts {
+            [] => Heard::Nothing { why: "judge error".to_owned() },
+            verdicts => Heard::Verdicts { verdicts: verdicts.to_vec() },
+        };
+        let now = now.iter().map(heard).collect();
+        let world = World::with("faithfulness", [first]).change(|world| {
+            let readings = Readings { now, confirmation: Some(confirmation), ..Readings::default() };
+            world.record_mut(&id("c00")).add_readings(key("faithfulness"), readings);
+        });
+        notices(&world.records)
+    }
+
+    fn cleared() -> Confirmation {
+        Confirmation::Cleared { outcome: scored(1.0), baseline: None }
+    }
+
+    #[test]
+    fn a_run_that_read_nothing_again_says_nothing() {
+        assert_eq!(notices(&World::of(&[1.0]).records), Vec::<String>::new());
+    }
+
+    #[test]
+    fn changed_verdicts_are_counted_over_all_that_were_heard() {
+        let (good, bad) = (Verdict::Supported, Verdict::Unsupported);
+        let said = read_again(&[&[good, good], &[], &[good, bad], &[Verdict::Inferred, good]], cleared());
+        let expected = [
+            "suspects: 1 cleared in 4 further readings, 1 of them failed",
+            "the judge changed 3 of 6 verdicts when asked again",
+        ];
+        assert_eq!(said, expected);
+    }
+
+    #[test]
+    fn verdicts_that_never_change_are_said_to_carry_no_information() {
+        let (good, bad) = (Verdict::Supported, Verdict::Unsupported);
+        let confirmed = Confirmation::Confirmed { outcome: scored(0.5), baseline: None };
+        let said = read_again(&[&[good, bad], &[good, bad]], confirmed);
+        let expected = [
+            "suspects: 1 confirmed in 2 further readings",
+            "all 4 further verdicts repeat the first: they carry no information if the judge answers the same each time",
+        ];
+        assert_eq!(said, expected);
+    }
+
+    #[test]
+    fn a_suspect_that_was_not_read_again_is_counted_as_such() {
+        let said = read_again(&[], Confirmation::NotConfirmed { why: "enough".to_owned() });
+        assert_eq!(said, ["suspects: 1 not confirmed in 0 further readings"]);
+    }
+}
