@@ -3,11 +3,13 @@
 //! It drives `rageval_runner::gate` itself: `cargo run --release -p rageval-runner --example noise_simulation -- [RUNS]` prints the tables of
 //! docs/noise-simulation.md. RUNS (1,000) is for rows of up to 200 cases; sets of 1,000 cases get a fifth of it.
 
+mod truth;
 mod world;
 
 use std::thread;
 
-use world::{Ran, Scene, Setting};
+use truth::Setting;
+use world::{Ran, Scene};
 
 /// Most runs of one world.
 const RUNS: u32 = 1_000;

@@ -1,3 +1,5 @@
+//! What suspects come to, by tables of readings.
+
 use proptest::prelude::*;
 
 use super::*;
