@@ -271,7 +271,8 @@ fn date() {
     let said = json!({"answer": [{"n": 1, "verdict": "correct"}], "reference": [{"n": 1, "verdict": "covered"}]});
     let reply = json!({"request": "answer_correctness.statements", "case": "first-sale", "value": said});
     for judge in ["{provider: scripted, replies: replies.jsonl}", "{provider: offline}"] {
-        let policy = format!("judge: {judge}\nmetrics: {{answer_correctness: {{min: 1}}, exact_match: }}\n{UNLABELLED}");
+        let policy =
+            format!("judge: {judge}\nmetrics: {{answer_correctness: {{min: 1}}, exact_match: }}\n{UNLABELLED}");
         let project = Project::new(&policy, &cases).with_replies(std::slice::from_ref(&reply));
         project.run(NOTHING).ends_with(0);
         assert_eq!(score(&project, "first-sale", "answer_correctness"), 1.0, "{judge}");

@@ -202,47 +202,70 @@ impl DropTests {
 /// A drop that the first readings make suspect is tested on the average of both readings where the records hold a second one. Slices below their
 /// minimum and gates that can't be compared take no part in the correction.
 pub fn drop_tests(all: &[Gate], records: &Records, basis: &Basis<'_>) -> DropTests {
-    let mut names = Vec::new();
+    let first = first_stage(all, records, basis);
     let mut stages = Vec::new();
-    let mut measured = Vec::new();
-    let mut at_zero = Vec::new();
-    for gate in all {
-        let Some((max_drop, pairs)) = tested_pairs(gate, records, basis) else { continue };
-        let first = p_values(&pairs, basis.seed);
-        let is_suspect = is_suspect(&pairs, max_drop, first);
-        let (stage, [of_measured, of_all]) = if !is_suspect {
-            (Stage::Unsuspected, first)
-        } else if pairs.read_again == 0 {
-            (Stage::Suspected, first)
-        } else {
-            (Stage::ReadAgain, p_values(&pairs.of_both_readings(), basis.seed))
+    let mut p_values_of = Vec::new();
+    for tested in &first {
+        let (stage, p) = match (tested.is_suspect, tested.pairs.read_again) {
+            (false, _) => (Stage::Unsuspected, tested.alone),
+            (true, 0) => (Stage::Suspected, tested.alone),
+            (true, _) => (Stage::ReadAgain, p_values(&tested.pairs.clone().of_both_readings(), basis.seed)),
         };
-        names.push(gate.name.clone());
         stages.push(stage);
-        measured.push(of_measured);
-        at_zero.push(of_all);
+        p_values_of.push(p);
     }
-    let pair = |alone: &[f64]| -> Vec<PValue> {
-        let adjusted = stats::holm(alone);
-        alone.iter().zip(adjusted).map(|(alone, adjusted)| PValue { alone: *alone, adjusted }).collect()
-    };
-    let both = pair(&measured).into_iter().zip(pair(&at_zero));
-    let tests = both.zip(stages).map(|((measured, at_zero), stage)| DropTest { measured, at_zero, stage });
-    DropTests { by_gate: names.into_iter().zip(tests).collect() }
+    let [measured, at_zero] = adjusted(&p_values_of);
+    let tests = measured.into_iter().zip(at_zero).zip(stages);
+    let tests = tests.map(|((measured, at_zero), stage)| DropTest { measured, at_zero, stage });
+    DropTests { by_gate: first.into_iter().map(|tested| tested.gate.name.clone()).zip(tests).collect() }
 }
 
 /// The gates whose drop of the mean is suspect by the first readings, so that both sides of their changed pairs are to be read once more: a drop of more
-/// than `max_drop`, at least [`FEWEST_CHANGES`] differences and a one-sided p of at most [`SUSPICION`].
+/// than `max_drop`, at least [`FEWEST_CHANGES`] differences and a one-sided p of at most [`SUSPICION`] among the run's gates.
 ///
 /// Not of metrics whose readings can't differ, and not of gates that only warn.
 pub fn suspected(all: &[Gate], records: &Records, basis: &Basis<'_>) -> Vec<String> {
     let can_be_read =
-        |gate: &&Gate| gate.level == Level::Fail && gate.metric.as_ref().is_some_and(|metric| basis.is_noisy(metric));
-    let is_suspect = |gate: &&Gate| {
-        tested_pairs(gate, records, basis)
-            .is_some_and(|(max_drop, pairs)| is_suspect(&pairs, max_drop, p_values(&pairs, basis.seed)))
-    };
-    all.iter().filter(can_be_read).filter(is_suspect).map(|gate| gate.name.clone()).collect()
+        |gate: &Gate| gate.level == Level::Fail && gate.metric.as_ref().is_some_and(|metric| basis.is_noisy(metric));
+    let first = first_stage(all, records, basis).into_iter();
+    first
+        .filter(|tested| tested.is_suspect && can_be_read(tested.gate))
+        .map(|tested| tested.gate.name.clone())
+        .collect()
+}
+
+/// A gate that is decided with a p-value, by the first readings.
+struct Tested<'a> {
+    gate: &'a Gate,
+    pairs: Pairs,
+    /// The p-values of this gate alone: over the pairs with both scores, and with the unmeasured ones at 0.
+    alone: [f64; 2],
+    is_suspect: bool,
+}
+
+fn first_stage<'a>(all: &'a [Gate], records: &Records, basis: &Basis<'_>) -> Vec<Tested<'a>> {
+    let mut bars = Vec::new();
+    let mut tested = Vec::new();
+    for gate in all {
+        let Some((max_drop, pairs)) = tested_pairs(gate, records, basis) else { continue };
+        let alone = p_values(&pairs, basis.seed);
+        bars.push(max_drop);
+        tested.push(Tested { gate, pairs, alone, is_suspect: false });
+    }
+    let [measured, at_zero] = adjusted(&tested.iter().map(|tested| tested.alone).collect::<Vec<_>>());
+    for (((tested, max_drop), measured), at_zero) in tested.iter_mut().zip(bars).zip(measured).zip(at_zero) {
+        tested.is_suspect = is_suspect(&tested.pairs, max_drop, [measured.adjusted, at_zero.adjusted]);
+    }
+    tested
+}
+
+/// The p-values of all gates, corrected together: over the pairs with both scores, and with the unmeasured ones at 0.
+fn adjusted(alone: &[[f64; 2]]) -> [Vec<PValue>; 2] {
+    [0, 1].map(|holes: usize| {
+        let alone: Vec<f64> = alone.iter().map(|p| p[holes]).collect();
+        let adjusted = stats::holm(&alone);
+        alone.into_iter().zip(adjusted).map(|(alone, adjusted)| PValue { alone, adjusted }).collect()
+    })
 }
 
 /// `max_drop` and the pairs of a gate that is decided with a p-value; `None` of other gates, of slices below their minimum and of what can't be compared.
@@ -264,8 +287,8 @@ fn p_values(pairs: &Pairs, seed: u64) -> [f64; 2] {
 }
 
 /// Whether first readings make a drop suspect, with the unmeasured cases left out or at 0.
-fn is_suspect(pairs: &Pairs, max_drop: f64, p_values: [f64; 2]) -> bool {
-    [Holes::LeftOut, Holes::AtZero].into_iter().zip(p_values).any(|(holes, p)| {
+fn is_suspect(pairs: &Pairs, max_drop: f64, adjusted: [f64; 2]) -> bool {
+    [Holes::LeftOut, Holes::AtZero].into_iter().zip(adjusted).any(|(holes, p)| {
         let differences = drops(&pairs.with(holes));
         let changed = differences.iter().filter(|difference| **difference != 0.0).count();
         let is_dropped = stats::mean(&differences).is_some_and(|drop| !holds_drop(drop, max_drop));
@@ -297,8 +320,12 @@ pub fn drops(pairs: &[(CaseId, f64, f64)]) -> Vec<f64> {
 mod tests {
     use super::*;
     use crate::{
-        gate::fixture::{World, golden, id, key, scored},
-        model::{Detail, Outcome, Reduced, Reduction, UnitInterval},
+        gate::{
+            fixture::{World, golden, id, key, scored, unit},
+            plan::gates,
+            rule::MeanRule,
+        },
+        model::{Detail, Outcome, Readings, Reduced, Reduction, SecondReading, UnitInterval, run::Ruling},
     };
 
     #[test]
@@ -362,5 +389,82 @@ mod tests {
     #[test]
     fn a_difference_in_the_last_digits_is_none() {
         assert_eq!(drops(&[(id("a"), 0.1 + 0.2, 0.3)]), [0.0]);
+    }
+
+    /// 20 cases of a judge whose readings can differ, of which the first twelve dropped by this much, and their second readings.
+    fn dropped(drop: f64, second: Option<f64>) -> World {
+        let scores: Vec<f64> = (0..20).map(|at| if at < 12 { 1.0 - drop } else { 1.0 }).collect();
+        let world = World::with("faithfulness", scores.into_iter().map(scored)).accepted(&[1.0; 20]);
+        let world = world.rule(|rule| {
+            rule.set.mean = Some(MeanRule { max_drop: Some(unit(0.02)), ..MeanRule::default() });
+        });
+        world.change(|world| {
+            world.judge.provider = "openai".to_owned();
+            for at in 0..12 {
+                let Some(drop) = second else { continue };
+                let second = SecondReading { before: UnitInterval::ONE, now: unit(1.0 - drop) };
+                let readings = Readings { second: Some(second), ..Readings::default() };
+                world.record_mut(&id(&format!("c{at:02}"))).readings.insert(key("faithfulness"), readings);
+            }
+        })
+    }
+
+    const DROP: &str = "gate::faithfulness::mean_drop";
+
+    #[test]
+    fn a_drop_of_the_mean_is_suspected_by_the_first_readings() {
+        let of = |world: &World| suspected(&gates(&world.rules, &world.set), &world.records, &world.basis());
+        assert_eq!(of(&dropped(0.25, None)), [DROP]);
+        // Within the bar, too few changed cases, a judge that says the same each time, a rule that warns.
+        assert!(of(&dropped(0.01, None)).is_empty());
+        let few = dropped(0.9, None).change(|world| {
+            for at in 6..12 {
+                world.record_mut(&id(&format!("c{at:02}"))).outcomes.insert(key("faithfulness"), scored(1.0));
+            }
+        });
+        assert!(of(&few).is_empty());
+        assert!(of(&dropped(0.25, None).change(|world| world.judge.provider = "offline".to_owned())).is_empty());
+        let warns = dropped(0.25, None).rule(|rule| rule.set.mean.as_mut().expect("a rule").level = Level::Warn);
+        assert!(of(&warns).is_empty());
+    }
+
+    #[test]
+    fn a_second_reading_of_both_sides_decides_with_the_first() {
+        for (second, ruling, statistic) in [
+            (Some(0.25), Ruling::Fail, 0.15),
+            // The average drops by 0.075, all of it in twelve cases of one size: as unlikely by chance.
+            (Some(0.0), Ruling::Fail, 0.075),
+            (None, Ruling::Fail, 0.15),
+        ] {
+            let decision = dropped(0.25, second).gate(DROP);
+            let shown = decision.statistic.expect("a drop");
+            assert!(decision.ruling == ruling && (shown - statistic).abs() < 1e-9, "{second:?}: {:?}", decision.lines);
+        }
+        // A loss of the first reading alone that the second one takes back.
+        let taken_back = dropped(0.05, Some(0.0)).gate(DROP);
+        assert_eq!(taken_back.ruling, Ruling::Pass, "{:?}", taken_back.lines);
+    }
+
+    #[test]
+    fn a_suspected_drop_that_was_not_read_again_says_so() {
+        let decision = dropped(0.25, None).gate(DROP);
+        assert!(decision.lines[1].contains("not confirmed: there is no second reading"), "{:?}", decision.lines);
+        let again = dropped(0.25, Some(0.25)).gate(DROP);
+        assert!(again.lines[1].contains("average of two readings of 12 changed cases"), "{:?}", again.lines);
+    }
+
+    #[test]
+    fn a_baseline_of_several_readings_is_compared_by_its_first_one() {
+        let world = World::with("faithfulness", [scored(0.75)]).accepted(&[1.0]).change(|world| {
+            let accepted = world.baseline.as_mut().expect("a baseline").cases.get_mut(&id("c00")).expect("a case");
+            let outcome = scored(1.0).read_first_as(&scored(0.75));
+            accepted.outcomes.insert(key("faithfulness"), outcome);
+        });
+        let pairs = |reading| {
+            let baseline = world.baseline.as_ref().expect("a baseline");
+            Pairs::of(reading, &key("faithfulness"), &[id("c00")], &world.records, baseline).scored
+        };
+        assert_eq!(pairs(Reading::First), [(id("c00"), 0.75, 0.75)]);
+        assert_eq!(pairs(Reading::Settled), [(id("c00"), 1.0, 0.75)]);
     }
 }

@@ -299,8 +299,10 @@ mod tests {
 
     #[test]
     fn a_label_takes_the_keys_of_a_case_but_for_its_bars() {
-        let of_case =
-            case::KEYS.iter().map(|key| key.name).filter(|name| !["thresholds", "repeats", "known_failure"].contains(name));
+        let of_case = case::KEYS
+            .iter()
+            .map(|key| key.name)
+            .filter(|name| !["thresholds", "repeats", "known_failure"].contains(name));
         let expected: Vec<_> = of_case.chain(["claim"]).chain(OWN.iter().map(|key| key.name)).collect();
         assert_eq!(KEYS.iter().map(|key| key.name).collect::<Vec<_>>(), expected);
         let mut names: Vec<_> = KEYS.iter().flat_map(Key::names).collect();

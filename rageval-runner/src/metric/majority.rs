@@ -38,7 +38,7 @@ pub fn majority(metric: &dyn Metric, input: &Input<'_>, first: &Outcome, heard: 
         return if settled == *claims {
             first.clone()
         } else {
-            finish(metric, input.params, reread.outcome(input, settled))
+            finish(metric, input.params, reread.outcome(input, settled)).read_first_as(first)
         };
     }
     let mut scores: Vec<UnitInterval> = vec![score.value];
@@ -52,7 +52,7 @@ pub fn majority(metric: &dyn Metric, input: &Input<'_>, first: &Outcome, heard: 
         return first.clone();
     }
     let note = Some(format!("median of {} readings", scores.len()));
-    Outcome::scored_with(median, Detail { claims: claims.clone(), note, ..Detail::default() })
+    Outcome::scored_with(median, Detail { claims: claims.clone(), note, ..Detail::default() }).read_first_as(first)
 }
 
 /// How many readings have a say, the first one counted.

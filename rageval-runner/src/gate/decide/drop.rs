@@ -21,8 +21,8 @@ pub const FEWEST_CHANGES: usize = 7;
 /// Level of the test that makes a drop red, over all gates of the run.
 pub const ALPHA: f64 = 0.01;
 
-/// Level of the test that raises suspicion, of one gate alone.
-pub const SUSPICION: f64 = 0.10;
+/// Level of the test that raises suspicion, over all gates of the run.
+pub const SUSPICION: f64 = 0.05;
 
 const ACCEPT_BASELINE: &str = "cargo rageval baseline accept, after a run of all cases";
 
@@ -45,9 +45,8 @@ impl Evidence<'_> {
         if is_at_zero {
             headline = format!("{headline}, with {} unmeasured at 0", pairs.unmeasured.len());
         }
-        if let Some(test) = test.filter(|_| rule == DecisionRule::Confident && self.basis.is_noisy(metric)) {
-            headline = format!("{headline}{}", stage_text(test.stage, pairs.read_again));
-        }
+        let is_of_readings = rule == DecisionRule::Confident && self.basis.is_noisy(metric);
+        let stage = test.filter(|_| is_of_readings).and_then(|test| stage_text(test.stage, pairs.read_again));
         let mut found = self.found(judged.ruling, headline);
         (found.statistic, found.threshold, found.n) = (judged.drop, Some(max_drop), Some(pairs.scored.len()));
         let numbers = pairs.with(Holes::LeftOut);
@@ -57,8 +56,10 @@ impl Evidence<'_> {
             let seen = detectable(&differences, tests).map(|seen| format!("; {seen}")).unwrap_or_default();
             found.text.headline =
                 format!("{}, over {} paired cases{few}{seen}", found.text.headline, pairs.scored.len());
+            found.text.headline.extend(stage.map(|stage| format!("; {stage}")));
             return found;
         }
+        found.text.facts.extend(stage);
         let drop = self.interval_of_drop(&numbers);
         found.text.facts.push(format!(
             "mean {} -> {}{drop} over {} paired cases{}",
@@ -171,11 +172,11 @@ impl Evidence<'_> {
                         format!("{said}: too few changed cases ({changed}), the case rules decide"),
                     ),
                     None => judged(Ruling::Undecided, format!("{said}: its p-value is missing")),
-                    Some(p) if p.alone <= SUSPICION && p.adjusted <= ALPHA => judged(
+                    Some(p) if p.adjusted <= ALPHA => judged(
                         Ruling::Fail,
                         format!("{said}, p {:.4} ({:.4} among the run's gates)", p.alone, p.adjusted),
                     ),
-                    Some(p) if p.alone <= SUSPICION => judged(
+                    Some(p) if p.adjusted <= SUSPICION => judged(
                         Ruling::Inconclusive,
                         format!("{said}: suspected, p {:.4} ({:.4} among the run's gates)", p.alone, p.adjusted),
                     ),
@@ -234,12 +235,12 @@ struct JudgedDrop {
     headline: String,
 }
 
-/// What a drop that was suspected says of the readings it is decided on.
-fn stage_text(stage: Stage, read_again: usize) -> String {
+/// What a drop that was suspected says of the readings it is decided on; `None` of one that was not.
+fn stage_text(stage: Stage, read_again: usize) -> Option<String> {
     match stage {
-        Stage::Unsuspected => String::new(),
-        Stage::Suspected => "; not confirmed: no second reading".to_owned(),
-        Stage::ReadAgain => format!("; average of two readings of {read_again} changed cases"),
+        Stage::Unsuspected => None,
+        Stage::Suspected => Some("not confirmed: there is no second reading".to_owned()),
+        Stage::ReadAgain => Some(format!("average of two readings of {read_again} changed cases")),
     }
 }
 

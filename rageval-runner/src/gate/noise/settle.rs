@@ -238,3 +238,6 @@ fn done(case: &Case<'_>, bad: Vec<bool>, score: f64, baseline: Option<f64>, no_i
 fn not_heard(what: &str, asked: usize) -> Next {
     Next::NotConfirmed(format!("{asked} calls about {what} gave too few readings"))
 }
+
+#[cfg(test)]
+mod tests;

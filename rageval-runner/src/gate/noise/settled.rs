@@ -149,3 +149,155 @@ fn votes(record: &Record, metric: &MetricKey) -> String {
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     said.join(", ") + &more
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        gate::fixture::{World, id, key, unit},
+        model::{Evidence, Readings, run::Ruling},
+    };
+    use Verdict::{Contradicted, Supported, Unsupported};
+
+    fn is_bad(verdict: Verdict) -> bool {
+        verdict != Supported
+    }
+
+    fn first(verdicts: &[Verdict]) -> Outcome {
+        let claim = |(at, verdict): (usize, &Verdict)| Claim {
+            text: format!("claim {}", at + 1),
+            verdict: *verdict,
+            evidence: Some(Evidence { id: None, text: "the evidence".to_owned() }),
+            reason: Some("because".to_owned()),
+        };
+        let good = verdicts.iter().filter(|verdict| **verdict == Supported).count();
+        let claims = verdicts.iter().enumerate().map(claim).collect();
+        let detail = Detail { claims, k_of_n: Some((good, verdicts.len())), ..Detail::default() };
+        Outcome::scored_with(UnitInterval::share(good, verdicts.len()).expect("a share"), detail)
+    }
+
+    fn heard(readings: &[&[Verdict]]) -> Vec<Heard> {
+        readings.iter().map(|verdicts| Heard::Verdicts { verdicts: verdicts.to_vec() }).collect()
+    }
+
+    fn settled(bad: &[bool], is_confirmed: bool, baseline: Option<f64>) -> Settled {
+        let score = bad.iter().filter(|bad| !**bad).count() as f64 / bad.len().max(1) as f64;
+        let (bad, no_information) = (bad.to_vec(), false);
+        Settled { is_confirmed, breaks_case_rule: is_confirmed, bad, score, baseline, no_information }
+    }
+
+    /// A case with this first reading, `min` 0.85, and what its further readings came to.
+    fn world(first: &Outcome, now: Vec<Heard>, confirmation: Confirmation) -> World {
+        World::with("faithfulness", [first.clone()]).rule(|rule| rule.min = Some(unit(0.85))).change(|world| {
+            let readings = Readings { now, confirmation: Some(confirmation), ..Readings::default() };
+            world.record_mut(&id("c00")).readings.insert(key("faithfulness"), readings);
+        })
+    }
+
+    fn remark_on(world: &World) -> Option<String> {
+        remark(&world.records[&id("c00")], &key("faithfulness"))
+    }
+
+    #[test]
+    fn a_cleared_suspect_is_green_with_one_notice() {
+        let first = first(&[Supported, Unsupported]);
+        let now = heard(&[&[Supported, Supported]]);
+        let confirmation = confirmation(&first, &settled(&[false, false], false, None), &now, &is_bad);
+        let decision = world(&first, now, confirmation).case("c00");
+        assert_eq!(decision.ruling, Ruling::Pass);
+        let expected =
+            "flaky: c00: faithfulness 0.50 at first, 1.00 after 2 readings: claim 2 supported in 1 of 2 readings";
+        assert_eq!(decision.notices, [expected]);
+    }
+
+    #[test]
+    fn a_confirmed_suspect_says_so_in_its_lines() {
+        let first = first(&[Supported, Unsupported]);
+        let now = heard(&[&[Supported, Unsupported], &[Supported, Supported], &[Supported, Unsupported]]);
+        let confirmation = confirmation(&first, &settled(&[false, true], true, None), &now, &is_bad);
+        let world = world(&first, now, confirmation);
+        let decision = world.case("c00");
+        assert_eq!((decision.ruling, decision.notices.len()), (Ruling::Fail, 0));
+        assert_eq!(remark_on(&world).as_deref(), Some("confirmed: claim 2 unsupported in 3 of 4 readings"));
+        assert!(decision.lines.iter().any(|line| line.contains("confirmed")), "{:#?}", decision.lines);
+    }
+
+    #[test]
+    fn what_was_not_confirmed_stays_as_first_read_and_says_why() {
+        let why = "the run is decided by 5 confirmed cases".to_owned();
+        let world = world(&first(&[Supported, Unsupported]), Vec::new(), Confirmation::NotConfirmed { why });
+        assert_eq!(world.case("c00").ruling, Ruling::Fail);
+        let expected = "not confirmed: the run is decided by 5 confirmed cases";
+        assert_eq!(remark_on(&world).as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn a_claim_shows_the_verdict_that_most_readings_of_its_side_gave() {
+        let first = first(&[Unsupported, Unsupported, Unsupported]);
+        let now = heard(&[
+            &[Contradicted, Unsupported, Supported],
+            &[Contradicted, Contradicted, Supported],
+            &[Supported, Supported, Supported],
+        ]);
+        let confirmation = confirmation(&first, &settled(&[true, true, false], true, None), &now, &is_bad);
+        let outcome = confirmation.settled().expect("an outcome");
+        let detail = outcome.detail().expect("a detail");
+        let verdicts: Vec<_> = detail.claims.iter().map(|claim| (claim.verdict, claim.reason.is_some())).collect();
+        assert_eq!(verdicts, [(Contradicted, false), (Unsupported, true), (Supported, false)]);
+        assert_eq!(detail.k_of_n, Some((1, 3)));
+        assert_eq!(outcome.first_score(), Some(UnitInterval::ZERO));
+    }
+
+    #[test]
+    fn a_baseline_that_was_judged_again_takes_the_place_of_the_stored_one() {
+        let first = first(&[Supported, Unsupported]);
+        let now = heard(&[&[Supported, Unsupported]]);
+        for (baseline, expected) in [(None, Ruling::Fail), (Some(0.5), Ruling::Pass)] {
+            let confirmation =
+                confirmation(&first, &settled(&[false, true], baseline.is_none(), baseline), &now, &is_bad);
+            let world = world(&first, now.clone(), confirmation).accepted(&[1.0]).rule(|rule| {
+                (rule.min, rule.max_drop) = (None, Some(unit(0.25)));
+            });
+            assert_eq!(world.case("c00").ruling, expected);
+        }
+    }
+
+    #[test]
+    fn a_drop_from_a_baseline_without_claims_is_undecided() {
+        let of = |max_drop: f64, provider: &str| {
+            let world = World::with("faithfulness", [first(&[Supported, Supported])]).accepted(&[1.0]);
+            let world = world.rule(|rule| rule.max_drop = Some(unit(max_drop)));
+            world.change(|world| world.judge.provider = provider.to_owned()).case("c00")
+        };
+        let decision = of(0.25, "openai");
+        assert_eq!(decision.ruling, Ruling::Undecided);
+        let text = decision.lines.join("\n");
+        assert!(text.contains("the baseline lacks the answer or its claims"), "{text}");
+        assert!(text.contains("cargo rageval baseline accept"), "{text}");
+        // A score that can't drop by so much, and a judge that says the same each time.
+        assert_eq!((of(1.0, "openai").ruling, of(0.25, "offline").ruling), (Ruling::Pass, Ruling::Pass));
+    }
+
+    #[test]
+    fn without_fixed_claims_the_scores_are_named() {
+        let first = Outcome::scored(unit(0.2));
+        let now: Vec<Heard> = [0.9, 0.8, 0.9, 0.1].map(|score| Heard::Score { score: unit(score) }).into();
+        let settled = Settled { score: 0.8, ..settled(&[], true, None) };
+        let confirmation = confirmation(&first, &settled, &now, &is_bad);
+        let world = world(&first, now, confirmation);
+        assert_eq!(remark_on(&world).as_deref(), Some("confirmed: read again as 0.90, 0.80, 0.90, 0.10"));
+    }
+
+    #[test]
+    fn the_tail_is_that_of_the_settled_scores_and_the_mean_that_of_the_first() {
+        let first = first(&[Supported, Unsupported]);
+        let now = heard(&[&[Supported, Supported]]);
+        let confirmation = confirmation(&first, &settled(&[false, false], false, None), &now, &is_bad);
+        let world = world(&first, now, confirmation).mean(0.85).rule(|rule| {
+            let rule_of = crate::gate::rule::Bottom10Rule { min: Some(unit(0.85)), ..Default::default() };
+            rule.set.bottom10 = Some(rule_of);
+        });
+        assert_eq!(world.gate("gate::faithfulness::bottom10").ruling, Ruling::Pass);
+        assert_eq!(world.gate("gate::faithfulness::mean").ruling, Ruling::Fail);
+    }
+}

@@ -144,3 +144,113 @@ fn tail_bars(gates: &[Gate]) -> BTreeMap<&MetricKey, BTreeMap<&CaseId, f64>> {
     }
     bars
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        gate::{
+            fixture::{World, id, key, scored, slice, unit},
+            plan::gates,
+            rule::{Bottom10Rule, SetRules},
+        },
+        model::{AskedOf, CaseBar, KnownFailure},
+    };
+
+    /// Cases `c00`, ... with these first readings of `faithfulness` by a judge whose readings can differ.
+    fn judged(scores: &[f64]) -> World {
+        World::with("faithfulness", scores.iter().copied().map(scored))
+            .change(|world| world.judge.provider = "openai".to_owned())
+    }
+
+    fn suspects_of(world: &World) -> Vec<Suspect> {
+        suspects(&world.set, &world.records, &gates(&world.rules, &world.set), &world.basis(), &|_, _| true)
+    }
+
+    fn names(world: &World) -> Vec<String> {
+        suspects_of(world).iter().map(|suspect| suspect.case.to_string()).collect()
+    }
+
+    #[test]
+    fn suspects_stand_by_shortfall_then_by_id() {
+        let world = judged(&[0.9, 0.2, 0.8, 0.2]).rule(|rule| rule.min = Some(unit(0.85)));
+        assert_eq!(names(&world), ["c01", "c03", "c02"]);
+    }
+
+    #[test]
+    fn each_bar_makes_suspects() {
+        let world = judged(&[0.8, 0.5]).accepted(&[0.95, 0.5]);
+        assert_eq!(names(&world.clone().rule(|rule| rule.max_drop = Some(unit(0.1)))), ["c00"]);
+        assert_eq!(names(&world.clone().rule(|rule| rule.min = Some(unit(0.6)))), ["c01"]);
+        let tail = world.rule(|rule| {
+            rule.set.bottom10 = Some(Bottom10Rule { min: Some(unit(0.6)), ..Bottom10Rule::default() });
+        });
+        let suspects = suspects_of(&tail);
+        assert_eq!(
+            (names(&tail), suspects[0].counts, suspects[0].bars.tail),
+            (vec!["c01".to_owned()], false, Some(0.6))
+        );
+    }
+
+    #[test]
+    fn the_highest_bar_of_a_slice_that_the_case_belongs_to_holds() {
+        let bottom10 = |min: f64| Some(Bottom10Rule { min: Some(unit(min)), ..Bottom10Rule::default() });
+        let world = judged(&[0.7, 0.7]).rule(|rule| {
+            rule.set.bottom10 = bottom10(0.5);
+            let own = SetRules { bottom10: bottom10(0.8), ..SetRules::default() };
+            let pt = slice(crate::gate::rule::SliceField::Language, "pt");
+            rule.slices.insert(pt, (crate::model::Place::default(), own));
+        });
+        let world = world.change(|world| world.set.cases[1].language_tag = Some("pt".to_owned()));
+        assert_eq!(names(&world), ["c01"]);
+    }
+
+    #[test]
+    fn a_judge_that_says_the_same_each_time_has_no_suspects() {
+        let world = judged(&[0.2]).rule(|rule| rule.min = Some(unit(0.85)));
+        assert_eq!((names(&world).len(), pairs_with_rules(&world.set, &world.basis())), (1, 1));
+        let offline = world.clone().rule(|rule| rule.judge = AskedOf::Offline);
+        assert_eq!((names(&offline).len(), pairs_with_rules(&offline.set, &offline.basis())), (0, 0));
+        let named = world.clone().change(|world| world.judge.provider = "offline".to_owned());
+        assert_eq!((names(&named).len(), pairs_with_rules(&named.set, &named.basis())), (0, 0));
+        // And none where further readings can't be had.
+        let gates = gates(&world.rules, &world.set);
+        assert!(suspects(&world.set, &world.records, &gates, &world.basis(), &|_, _| false).is_empty());
+    }
+
+    #[test]
+    fn rules_that_warn_and_known_failures_are_suspects_that_do_not_count() {
+        let world = judged(&[0.2]).rule(|rule| rule.min = Some(unit(0.85)));
+        assert!(suspects_of(&world)[0].counts);
+        let warned = world.clone().rule(|rule| rule.level = Level::Warn);
+        assert!(!suspects_of(&warned)[0].counts);
+        let known = world.change(|world| {
+            let known = KnownFailure { metrics: vec![key("faithfulness")], reason: "the index lacks it".to_owned() };
+            world.set.cases[0].known_failure = Some(known);
+        });
+        assert!(!suspects_of(&known)[0].counts);
+    }
+
+    #[test]
+    fn a_pair_counts_with_a_rule_of_the_policy_or_of_the_case() {
+        let world = judged(&[1.0, 1.0]);
+        let pairs = |world: &World| pairs_with_rules(&world.set, &world.basis());
+        assert_eq!(pairs(&world), 0);
+        let own = world.clone().change(|world| {
+            let bar = CaseBar { min: Some(unit(0.5)), ..CaseBar::default() };
+            world.set.cases[1].bars.insert(key("faithfulness"), bar);
+        });
+        assert_eq!(pairs(&own), 1);
+        // A drop is a rule only where there is a baseline to drop from.
+        let drop = world.rule(|rule| rule.max_drop = Some(unit(0.1)));
+        assert_eq!((pairs(&drop), pairs(&drop.accepted(&[1.0, 1.0]))), (0, 2));
+    }
+
+    #[test]
+    fn the_order_of_the_cases_decides_nothing() {
+        let world = judged(&[0.1, 0.5, 0.3, 0.5]).rule(|rule| rule.min = Some(unit(0.85)));
+        let reversed = world.clone().change(|world| world.set.cases.reverse());
+        assert_eq!(suspects_of(&world), suspects_of(&reversed));
+        assert_eq!(suspects_of(&world)[0].case, id("c00"));
+    }
+}
