@@ -8,7 +8,7 @@ mod trials;
 use std::process::ExitCode;
 
 use gate::Project;
-use rageval_runner::model::{Outcome, Verdict};
+use rageval_runner::model::{Claim, Outcome, Verdict};
 use serde_json::{Value, json};
 use trials::Test;
 
@@ -231,32 +231,35 @@ fn hallucinations_by_local_model() {
         println!("skipped: RAGEVAL_LOCAL_JUDGE names no server, as in RAGEVAL_LOCAL_JUDGE=http://127.0.0.1:8081");
         return;
     };
-    // The wrong sentence alone: of two, a small model answers as the example of the prompt does, see docs/judges.md.
-    let alone = |known: &Hallucination| case(known.id, known.language, known.query, known.wrong.0, known.contexts);
-    let cases: Vec<_> = TEN.iter().map(alone).collect();
+    // One sentence a request: of two in one, a small model answers as the example of the prompt does, see docs/judges.md.
+    let cases: Vec<_> = TEN.iter().map(Hallucination::case).collect();
     let policy = format!(
         "judge: {{provider: openai, base_url: \"{url}/v1\", model: local, max_in_flight: 1, timeout: 10m, try_timeout: 10m}}\n\
-         budget: {{requests: 30}}\nmetrics: {{faithfulness: {{min: 1, mode: labels}}}}"
+         budget: {{requests: 30}}\nmetrics: {{faithfulness: {{min: 1, mode: one_by_one}}}}"
     );
     let project = Project::new(&policy, &cases);
     project.run(NOTHING).notices().for_each(|notice| println!("{notice}"));
-    let mut caught = 0;
+    let (mut caught, mut accepted) = (0, 0);
     for known in &TEN {
         match project.outcome(known.id, "faithfulness") {
             Outcome::Unmeasured { fault } => {
                 println!("{}: {}: {}", known.id, fault.cause, fault.why);
-                // The one claim taken for none: red, and so no hallucination passes.
+                // All sentences taken for none that claims anything: red, and so no hallucination passes.
                 assert_eq!(fault.cause, "no claims in a non-refusal answer", "{}", fault.why);
             }
             outcome @ (Outcome::Scored { .. } | Outcome::NotApplicable { .. }) => {
                 let is_caught = known.is_caught(&outcome);
                 caught += usize::from(is_caught);
+                let claims = &outcome.detail().expect("a score").claims;
+                let is_right = |claim: &&Claim| known.right.contains(&claim.text.as_str());
+                accepted += claims.iter().filter(is_right).filter(|claim| claim.verdict == Verdict::Supported).count();
                 println!("{}: {}", known.id, if is_caught { "caught" } else { "missed" });
             }
         }
     }
     // How many is up to the model; 0 of 10 is no judge.
-    println!("{caught} of 10 caught");
+    let right: usize = TEN.iter().map(|known| known.right.len()).sum();
+    println!("{caught} of 10 caught, {accepted} of {right} right sentences accepted");
     assert!(caught > 0);
 }
 
