@@ -19,7 +19,7 @@ fn count(runs: &[Ran], is_so: impl Fn(&Ran) -> bool) -> usize {
 
 /// Requests beyond the first readings, as a share of the cases.
 fn extra(runs: &[Ran], setting: Setting) -> f64 {
-    runs.iter().map(|ran| ran.extra()).sum::<usize>() as f64 / (runs.len() * setting.cases) as f64
+    runs.iter().map(Ran::extra).sum::<usize>() as f64 / (runs.len() * setting.cases) as f64
 }
 
 #[test]

@@ -32,7 +32,7 @@ pub(crate) struct Red {
     pub(crate) cases: usize,
     /// Cases that truly lost a claim.
     pub(crate) lost_cases: usize,
-    /// Whether any gate of this kind is: mean, mean_drop, bottom10, bottom10_drop.
+    /// Whether any gate of this kind is: `mean`, `mean_drop`, `bottom10`, `bottom10_drop`.
     pub(crate) gates: [bool; 4],
 }
 

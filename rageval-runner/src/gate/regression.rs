@@ -448,7 +448,7 @@ mod tests {
     #[test]
     fn a_suspected_drop_that_was_not_read_again_says_so() {
         let decision = dropped(0.25, None).gate(DROP);
-        assert!(decision.lines[1].contains("not confirmed: there is no second reading"), "{:?}", decision.lines);
+        assert!(decision.lines[1].contains("not confirmed: no second reading"), "{:?}", decision.lines);
         let again = dropped(0.25, Some(0.25)).gate(DROP);
         assert!(again.lines[1].contains("average of two readings of 12 changed cases"), "{:?}", again.lines);
     }

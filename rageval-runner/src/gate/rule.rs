@@ -152,7 +152,8 @@ impl Default for Slices {
 pub enum DecisionRule {
     /// The observed paired mean drop is larger than `max_drop`.
     Point,
-    /// Larger than `max_drop`, and not by chance: p <= 0.01 by a seeded sign-flip test, Holm over the run's gates.
+    /// Larger than `max_drop`, and not by chance: p <= 0.01 by a seeded sign-flip test, Holm over the run's gates; of a judge whose readings can differ
+    /// on the average of two readings.
     Confident,
     /// The one-sided 95 % upper limit of the drop is not below `max_drop`.
     NonInferior,

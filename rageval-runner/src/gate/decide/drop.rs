@@ -239,7 +239,7 @@ struct JudgedDrop {
 fn stage_text(stage: Stage, read_again: usize) -> Option<String> {
     match stage {
         Stage::Unsuspected => None,
-        Stage::Suspected => Some("not confirmed: there is no second reading".to_owned()),
+        Stage::Suspected => Some("not confirmed: no second reading".to_owned()),
         Stage::ReadAgain => Some(format!("average of two readings of {read_again} changed cases")),
     }
 }
