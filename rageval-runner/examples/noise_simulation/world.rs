@@ -107,7 +107,7 @@ impl Scene {
         let cases = (0..cases).map(golden_case).collect();
         let set = GoldenSet { cases, ..GoldenSet::default() };
         let gates = gates(&rules, &set);
-        let facts = MetricFacts { kind: Kind::Judged, version: 1, reads_baseline: false };
+        let facts = MetricFacts { kind: Kind::Judged, version: 1, reads_baseline: false, judged_when: None };
         let metrics = BTreeMap::from([("faithfulness".to_owned(), facts)]);
         let judge = JudgeStamp { provider: "simulated".into(), model: "1".into(), fingerprint: "1".into() };
         let mut scene = Self { rules, set, gates, metric, metrics, judge, depth: 0 };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::rule::{DecisionRule, MetricRule, Rules};
 use crate::{
-    metric::{Kind, Metric},
+    metric::{Kind, Metric, Params},
     model::{
         AskedOf, GoldenCase, MetricKey,
         run::{AcceptedRun, Baseline, JudgeStamp},
@@ -34,12 +34,25 @@ pub struct MetricFacts {
     pub version: u32,
     /// Whether it compares with the baseline's answers, so that without a baseline it has no score.
     pub reads_baseline: bool,
+    /// The parameter with the word under which the judge is asked, where it is not always.
+    pub judged_when: Option<(&'static str, &'static str)>,
 }
 
 impl MetricFacts {
     /// What a metric says of itself.
     pub fn of(metric: &dyn Metric) -> Self {
-        Self { kind: metric.kind(), version: metric.version(), reads_baseline: metric.reads_baseline() }
+        Self {
+            kind: metric.kind(),
+            version: metric.version(),
+            reads_baseline: metric.reads_baseline(),
+            judged_when: metric.judged_when(),
+        }
+    }
+
+    /// Whether a judge has a say in its scores under these parameters.
+    pub fn is_judged(&self, params: &Params) -> bool {
+        let is_asked = |(name, word): (&str, &str)| params.text(name) == Some(word);
+        self.kind == Kind::Judged && self.judged_when.is_none_or(is_asked)
     }
 }
 
@@ -164,7 +177,7 @@ impl<'a> Basis<'a> {
         if now != before {
             return Err(Incomparable::Version { now, before });
         }
-        let is_judged = facts.is_some_and(|facts| facts.kind == Kind::Judged);
+        let is_judged = self.is_judged(metric);
         let judge_before = &baseline.manifest.judge;
         if is_judged && self.judge.fingerprint != judge_before.fingerprint {
             let (now, before) = (judge_name(self.judge), judge_name(judge_before));
@@ -179,9 +192,16 @@ impl<'a> Basis<'a> {
         self.rules.metrics.iter().filter(|(_, rule)| is_offline(rule)).map(|(key, _)| key.clone()).collect()
     }
 
+    /// Whether a judge has a say in the scores of this metric, by the policy's parameters.
+    pub fn is_judged(&self, metric: &MetricKey) -> bool {
+        let none = Params::default();
+        let params = self.rules.metrics.get(metric).map_or(&none, |rule| &rule.params);
+        self.metrics.get(metric.name()).is_some_and(|facts| facts.is_judged(params))
+    }
+
     /// Whether readings of this metric can differ: a judge gives them, and it is not the rules of `offline`.
     pub fn is_noisy(&self, metric: &MetricKey) -> bool {
-        let is_judged = self.metrics.get(metric.name()).is_some_and(|facts| facts.kind == Kind::Judged);
+        let is_judged = self.is_judged(metric);
         let is_left_to_rules = self.rules.metrics.get(metric).is_some_and(|rule| rule.judge == AskedOf::Offline);
         is_judged && !is_left_to_rules && self.judge.provider != "offline"
     }
@@ -213,7 +233,7 @@ impl<'a> Basis<'a> {
     /// How a drop of this metric's mean is decided.
     pub fn decision_rule(&self, metric: &MetricKey) -> DecisionRule {
         let configured = self.rules.regression.as_ref().and_then(|regression| regression.decision);
-        let is_judged = self.metrics.get(metric.name()).is_some_and(|facts| facts.kind == Kind::Judged);
+        let is_judged = self.is_judged(metric);
         configured.unwrap_or(if is_judged { DecisionRule::Confident } else { DecisionRule::Point })
     }
 }

@@ -80,7 +80,7 @@ impl World {
     /// Cases `c00`, `c01`, ... with these outcomes of a metric, and no rule yet.
     pub(crate) fn with(metric: &str, outcomes: impl IntoIterator<Item = Outcome>) -> Self {
         let judge = JudgeStamp { provider: "offline".into(), model: "1".into(), fingerprint: "aaaaaaaaaaaa".into() };
-        let facts = |kind| MetricFacts { kind, version: 1, reads_baseline: false };
+        let facts = |kind| MetricFacts { kind, version: 1, reads_baseline: false, judged_when: None };
         let metrics = [("faithfulness", Kind::Judged), ("recall", Kind::Retrieval), ("latency", Kind::Quantity)];
         let mut metrics: BTreeMap<_, _> = metrics.map(|(name, kind)| (name.to_owned(), facts(kind))).into();
         metrics.insert("pairwise".to_owned(), MetricFacts { reads_baseline: true, ..facts(Kind::Judged) });

@@ -8,7 +8,7 @@ use super::{
     slice,
 };
 use crate::{
-    metric::Kind,
+    metric::Params,
     model::{CaseId, GoldenSet, MetricKey, UnitInterval},
 };
 
@@ -133,16 +133,19 @@ pub fn gates(rules: &Rules, set: &GoldenSet) -> Vec<Gate> {
 /// The judged metrics with a rule that can fail, of the policy or of a case, in the order of their names and from the files
 /// alone: each has a judge that must be believed.
 pub fn trusted_metrics(rules: &Rules, set: &GoldenSet, metrics: &BTreeMap<String, MetricFacts>) -> Vec<MetricKey> {
-    let is_judged = |key: &&MetricKey| metrics.get(key.name()).is_some_and(|facts| facts.kind == Kind::Judged);
-    let of_policy = rules.metrics.iter().filter(|(_, rule)| rule.can_fail()).map(|(key, _)| key);
+    let params = |key: &MetricKey| rules.metrics.get(key).map(|rule| rule.params.clone()).unwrap_or_default();
+    let is_judged =
+        |key: &MetricKey, params: &Params| metrics.get(key.name()).is_some_and(|facts| facts.is_judged(params));
+    let of_policy = rules.metrics.iter().filter(|(key, rule)| rule.can_fail() && is_judged(key, &rule.params));
     // A case's own bar has the level that the policy gives the metric.
     let fails = |key: &MetricKey| rules.metrics.get(key).is_none_or(|rule| rule.level == Level::Fail);
     let of_cases = set
         .cases
         .iter()
         .flat_map(|case| &case.bars)
-        .filter_map(|(key, bar)| ((bar.min.is_some() || bar.max_drop.is_some()) && fails(key)).then_some(key));
-    let keys: BTreeSet<&MetricKey> = of_policy.chain(of_cases).filter(is_judged).collect();
+        .filter(|(key, bar)| (bar.min.is_some() || bar.max_drop.is_some()) && fails(key))
+        .filter(|(key, bar)| is_judged(key, &params(key).overlaid(&bar.params)));
+    let keys: BTreeSet<&MetricKey> = of_policy.map(|(key, _)| key).chain(of_cases.map(|(key, _)| key)).collect();
     keys.into_iter().cloned().collect()
 }
 

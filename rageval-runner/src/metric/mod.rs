@@ -304,6 +304,12 @@ pub trait Metric: Send + Sync {
         &[]
     }
 
+    /// The parameter with the word under which a metric of [`Kind::Judged`] asks the judge, where it does not always: then under any other
+    /// word, and without the parameter, no judge has a say in it.
+    fn judged_when(&self) -> Option<(&'static str, &'static str)> {
+        None
+    }
+
     /// Whether it looks at [`Input::baseline`].
     fn reads_baseline(&self) -> bool {
         false

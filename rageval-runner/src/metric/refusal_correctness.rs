@@ -31,10 +31,14 @@ impl Metric for RefusalCorrectness {
         Kind::Judged
     }
 
+    fn judged_when(&self) -> Option<(&'static str, &'static str)> {
+        Some((BY, JUDGE))
+    }
+
     fn params(&self) -> &[Param] {
         &[Param {
-            name: "by",
-            kind: ParamKind::OneOf(&["system", "judge"]),
+            name: BY,
+            kind: ParamKind::OneOf(&["system", JUDGE]),
             about: "who says whether it declined: the system's flag or else the text detector (the default), or the judge",
         }]
     }
@@ -45,7 +49,7 @@ impl Metric for RefusalCorrectness {
 
     fn step(&self, input: &Input<'_>, transcript: &Transcript) -> Step {
         let answering = Answering::of(input.sample);
-        let is_judged = input.params.text("by") == Some("judge") && !input.sample.is_blank();
+        let is_judged = input.params.text(BY) == Some(JUDGE) && !input.sample.is_blank();
         if !is_judged {
             return Step::Done(outcome(answering, input));
         }
@@ -55,6 +59,9 @@ impl Metric for RefusalCorrectness {
         asking::read(transcript, &request, refused).then(|answering| outcome(answering, input))
     }
 }
+
+const BY: &str = "by";
+const JUDGE: &str = "judge";
 
 fn refused(reply: &Value) -> Result<Answering, String> {
     match Part::whole(reply)?.flag("refused")? {
