@@ -128,13 +128,10 @@ fn length(report: &Report) -> Vec<String> {
     if length.groups.is_empty() {
         return Vec::new();
     }
-    let groups: Vec<String> = length
-        .groups
-        .iter()
-        .map(|group| format!("{:+.3} up to {} characters", group.mean_error, group.up_to))
-        .collect();
+    let groups: Vec<String> =
+        length.groups.iter().map(|group| format!("{:+.3} to {}", group.mean_error, group.up_to)).collect();
     vec![
-        line("length", &format!("judge minus people: {}", groups.join(", "))),
+        line("length", &format!("judge minus people by characters: {}", groups.join(", "))),
         line("", &format!("rho of that with the length {}", shown(length.spearman))),
     ]
 }
