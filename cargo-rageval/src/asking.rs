@@ -124,7 +124,8 @@ impl Asking {
     /// Tells on standard error what the models had to say and what was spent.
     pub(crate) fn tell_notices(&self) {
         let evaluation = self.asking.evaluation();
-        let of_embedder = evaluation.embedding.as_ref().map(|embedding| embedding.notices()).unwrap_or_default();
+        let of_embedder =
+            evaluation.embedding.as_ref().map(rageval_runner::evaluate::Embedding::notices).unwrap_or_default();
         for notice in evaluation.judging.notices().into_iter().chain(of_embedder) {
             tell(&visible(&notice));
         }

@@ -38,7 +38,7 @@ pub(super) struct Read {
 /// Where the readings stand.
 enum Stands {
     Open(Of),
-    Ended { confirmation: Confirmation, breaks_case_rule: bool },
+    Ended { confirmation: Box<Confirmation>, breaks_case_rule: bool },
 }
 
 /// Whose answer is read next.
@@ -71,9 +71,9 @@ impl<'a> Question<'a> {
             (Ok(_), _) | (Err(_), None) => loop {
                 match self.stands(&read.readings) {
                     Stands::Ended { confirmation, breaks_case_rule } => {
-                        let is_confirmed = matches!(confirmation, Confirmation::Confirmed { .. });
+                        let is_confirmed = matches!(*confirmation, Confirmation::Confirmed { .. });
                         read.is_failing = is_confirmed && breaks_case_rule && self.suspect.counts;
-                        break confirmation;
+                        break *confirmation;
                     }
                     Stands::Open(of) => {
                         if let Some(why) = self.one_more(of, &mut read).await {
@@ -121,8 +121,11 @@ impl<'a> Question<'a> {
 
     /// Where the readings stand by now.
     fn stands(&self, readings: &Readings) -> Stands {
-        let not_confirmed =
-            |why: String| Stands::Ended { confirmation: Confirmation::NotConfirmed { why }, breaks_case_rule: false };
+        let ended = |confirmation: Confirmation, breaks_case_rule: bool| Stands::Ended {
+            confirmation: Box::new(confirmation),
+            breaks_case_rule,
+        };
+        let not_confirmed = |why: String| ended(Confirmation::NotConfirmed { why }, false);
         let Some((sample, first)) = self.first else { return not_confirmed("the answer is not there".to_owned()) };
         let looked = self.desk.evaluation.with_input(self.case, sample, &self.suspect.metric, |metric, input| {
             let claims = claims_of(first);
@@ -151,10 +154,10 @@ impl<'a> Question<'a> {
                 Next::ReadNow => Stands::Open(Of::Now),
                 Next::ReadBaseline => Stands::Open(Of::Baseline),
                 Next::NotConfirmed(why) => not_confirmed(why),
-                Next::Done(settled) => Stands::Ended {
-                    confirmation: noise::confirmation(first, &settled, &readings.now, &is_bad),
-                    breaks_case_rule: settled.breaks_case_rule,
-                },
+                Next::Done(settled) => {
+                    let confirmation = noise::confirmation(first, &settled, &readings.now, &is_bad);
+                    ended(confirmation, settled.breaks_case_rule)
+                }
             }
         });
         looked.unwrap_or_else(|| not_confirmed(format!("no metric is called `{}`", self.suspect.metric.name())))

@@ -242,7 +242,7 @@ fn mean() {
     project.judge_by(honest);
     project.answers(CASES, |n, k| if n < 8 && k == 0 { " wrong".to_owned() } else { String::new() });
     let ran = project.run();
-    ran.ends_with(101).says("; average of tw");
+    ran.ends_with(101).says("average of two readings of 8 changed cases");
     assert_eq!(ran.failed(), ["gate::faithfulness::mean_drop".to_owned()].into());
     // A run that is red already asks nothing for it.
     project.policy("{min: 0.5, mean: {max_drop: 0.02}}", REGRESSION);
