@@ -69,7 +69,7 @@ impl DropTests {
     }
 }
 
-/// Tests every drop of a mean that is decided with a p-value. Call once, with the records of [`super::needed_cases`] or more.
+/// Tests every drop of a mean that is decided with a p-value. Call once, with the records of [`crate::gate::needed_cases`] or more.
 ///
 /// A drop that the first readings make suspect is tested on the average of both readings where the records hold a second one. Slices below their
 /// minimum and gates that can't be compared take no part in the correction.
