@@ -140,6 +140,9 @@ pub(super) fn judged_again(
     transcript: &Transcript,
 ) -> Reading<Vec<Verdict>> {
     let contexts = Readable::of(input.sample);
+    if input.params.text(MODE.name) == Some(ONE_BY_ONE) {
+        return one_by_one::judged_again(transcript, input.language(), &reread::texts(claims), &contexts, number);
+    }
     let confirm = Confirm::new(&input.case.query, reread::texts(claims), &contexts, input.language(), number);
     asking::read(transcript, confirm.request(), |reply| {
         Ok(confirm.read(reply)?.into_iter().map(|claim| claim.verdict).collect())

@@ -9,7 +9,10 @@ use super::{
     material::Readable,
     numbered::Part,
 };
-use crate::model::{Claim, JudgeRequest, Language, Outcome, Request, Transcript, Unmeasured, Verdict};
+use crate::{
+    model::{Claim, JudgeRequest, Language, Outcome, Request, Transcript, Unmeasured, Verdict},
+    stats::draw::Draws,
+};
 
 /// The word in place of a verdict for a sentence that states nothing.
 const NO_CLAIM: &str = "no_claim";
@@ -44,6 +47,34 @@ pub(super) fn step(
         None if asks.is_empty() => Step::Done(done(claims)),
         None => Step::Ask(asks),
     }
+}
+
+/// Has the claims of a first reading judged once more, one after the other, each in a request of its own under this sample number and with the
+/// contexts in an order of that number's.
+///
+/// One claim without a reply that fits leaves the whole reading without a vote, and so does one that now states nothing.
+pub(super) fn judged_again(
+    transcript: &Transcript,
+    language: Language,
+    claims: &[String],
+    contexts: &Readable<'_>,
+    number: u32,
+) -> Reading<Vec<Verdict>> {
+    let contexts = contexts.in_order(&Draws::seeded(u64::from(number)).order(contexts.len()));
+    let mut verdicts = Vec::with_capacity(claims.len());
+    for text in claims {
+        let request = JudgeRequest::new("faithfulness.sentence", language)
+            .numbered("contexts", contexts.texts())
+            .text("sentence", text);
+        let request = JudgeRequest { sample: number, ..request };
+        let said = |reply: &Value| claim(reply, text)?.ok_or_else(|| "a claim that was judged states nothing".to_owned());
+        match asking::read(transcript, &request, said) {
+            Reading::Read(claim) => verdicts.push(claim.verdict),
+            Reading::Ask(request) => return Reading::Ask(request),
+            Reading::Fault(fault) => return Reading::Fault(fault),
+        }
+    }
+    Reading::Read(verdicts)
 }
 
 /// The claim that a sentence makes, by a reply with one verdict; `None` where it states nothing.
