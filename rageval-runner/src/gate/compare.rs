@@ -417,7 +417,7 @@ fn correct(metrics: &mut [OfMetric], drops: &[Vec<f64>]) {
     let alpha = ALPHA / compared.len().max(1) as f64;
     for ((numbers, drops), p) in compared.into_iter().zip(adjusted) {
         numbers.p_holm = p;
-        numbers.detectable_drop = stats::minimum_detectable_mean(drops, alpha);
+        numbers.detectable_drop = stats::minimum_detectable_mean(drops, alpha).filter(|drop| *drop <= 1.0);
     }
 }
 

@@ -12,7 +12,9 @@ pub const NORMAL_FROM: usize = 2_000;
 ///
 /// Fisher's randomisation test for pairs (The design of experiments, 1935). Where all patterns are no more than `flips` + 1, as for up to 13 differences
 /// with [`FLIPS`], each is counted and p is exact; else `flips` random ones are, the observed one counted in numerator and denominator (Phipson
-/// and Smyth, 2010), so that p is never 0: the smallest is 1 / (flips + 1). Zeros have no sign and drop out; with none left p is 1.
+/// and Smyth, 2010), so that p is never 0. Where no random pattern reaches the observed sum, p is 1 / (flips + 1) or, where that is smaller, Hoeffding's bound on it,
+/// exp(-sum^2 / (2 sum of squares)) (Journal of the American Statistical Association 58, 1963, theorem 2), which is never below the exact p: without it a collapse could
+/// not be told among more than a hundred tests. Zeros have no sign and drop out; with none left p is 1.
 /// It assumes that under no change a difference is as likely to be up as down. Beyond [`NORMAL_FROM`] non-zero differences, of which none holds
 /// more than a 200th of the sum of squares, the distribution of the sum is normal with that variance to within what the flips could show, and is taken so.
 pub fn sign_flip(differences: &[f64], flips: usize, seed: u64) -> f64 {
@@ -26,7 +28,8 @@ pub fn sign_flip(differences: &[f64], flips: usize, seed: u64) -> f64 {
     let squares: f64 = changed.iter().map(|difference| difference * difference).sum();
     let largest = changed.iter().fold(0.0_f64, |largest, difference| largest.max(difference * difference));
     if changed.len() >= NORMAL_FROM && largest * 200.0 <= squares {
-        return normal::cdf(-observed / squares.sqrt()).max(1.0 / (flips + 1) as f64);
+        let approximate = normal::cdf(-observed / squares.sqrt());
+        return approximate.max(smallest(observed, squares, flips));
     }
     // Equal sums may differ in the last digits, by the order in which they were added.
     let slack = 1e-12 * changed.iter().map(|difference| difference.abs()).sum::<f64>();
@@ -36,7 +39,13 @@ pub fn sign_flip(differences: &[f64], flips: usize, seed: u64) -> f64 {
     }
     let mut draws = Draws::seeded(seed);
     let reached = (0..flips).filter(|_| flipped_sum(&changed, &mut draws) >= observed - slack).count();
-    (reached + 1) as f64 / (flips + 1) as f64
+    if reached == 0 { smallest(observed, squares, flips) } else { (reached + 1) as f64 / (flips + 1) as f64 }
+}
+
+/// The p-value of a sum that no random pattern reached: what the number of patterns shows, or the bound that holds for every pattern.
+fn smallest(observed: f64, squares: f64, flips: usize) -> f64 {
+    let bound = f64::exp(-observed * observed / (2.0 * squares));
+    f64::min(1.0 / (flips + 1) as f64, bound.max(f64::MIN_POSITIVE))
 }
 
 /// The sum with the signs that the bits of a pattern say.
@@ -135,18 +144,37 @@ fn deviation(numbers: &[f64]) -> Option<f64> {
     Some((squares / (numbers.len() - 1) as f64).sqrt())
 }
 
-/// The smallest true mean difference that a one-sided test at level `alpha` finds with probability 0.8; `None` without spread.
+/// The smallest true mean difference that a one-sided test at level `alpha` finds with probability 0.8; `None` without spread, and for so few
+/// differences that no sign pattern of theirs reaches the level (2^-n above `alpha`).
 ///
 /// Normal approximation: (z(1 - alpha) + z(0.8)) * s / sqrt(n), s the standard deviation of the differences about their mean (divisor n - 1). It takes
-/// the spread seen in this run for the true one, so it is a guide for the size of the set, and decides nothing.
+/// the spread seen in this run for the true one, so it is a guide for the size of the set, and decides nothing. Below some 20 differences it promises too much: a
+/// test of signs finds less than the approximation says.
 pub fn minimum_detectable_mean(differences: &[f64], alpha: f64) -> Option<f64> {
     let deviation = deviation(differences)?;
+    if f64::exp2(-(differences.len() as f64)) > alpha {
+        return None;
+    }
     Some((normal::quantile(1.0 - alpha) + normal::quantile(0.8)) * deviation / (differences.len() as f64).sqrt())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_no_random_pattern_reaches_is_bounded_for_all_of_them() {
+        // 2^-40 in truth.
+        let collapse = sign_flip(&[0.8; 40], FLIPS, 0);
+        assert!((0.5_f64.powi(40)..1e-8).contains(&collapse), "{collapse}");
+        let many = sign_flip(&[0.5; 2_500], FLIPS, 0);
+        assert!(many < 1e-12, "{many}");
+        // A sum that is barely out of reach stays where the patterns put it.
+        let mut mixed = vec![0.1; 20];
+        mixed.extend([-0.1; 2]);
+        let p = sign_flip(&mixed, 99, 0);
+        assert!((0.000_01..=0.01).contains(&p), "{p}");
+    }
 
     /// All 2^12 sign patterns of these differences were counted by a Python script.
     #[test]
@@ -172,8 +200,9 @@ mod tests {
 
     #[test]
     fn p_is_never_zero() {
-        assert_eq!(sign_flip(&[0.5; 60], FLIPS, 0), 1e-4);
-        assert_eq!(sign_flip(&[0.5; 5000], FLIPS, 0), 1e-4);
+        for count in [14, 60, 2_500] {
+            assert!(sign_flip(&vec![0.5; count], FLIPS, 0) > 0.0, "{count}");
+        }
     }
 
     #[test]
@@ -229,8 +258,11 @@ mod tests {
     /// By hand with SciPy's normal quantiles: s = 0.1290994, n = 4.
     #[test]
     fn the_detectable_drop_follows_from_the_spread() {
-        let detectable = minimum_detectable_mean(&[0.0, 0.1, 0.2, 0.3], 0.01).expect("a spread");
-        assert!((detectable - 0.2044915266).abs() < 1e-9, "{detectable}");
+        let detectable = minimum_detectable_mean(&[0.0, 0.1, 0.2, 0.3], 0.1).expect("a spread");
+        let by_hand = (1.281_551_565_5 + 0.841_621_233_6) * (1.0_f64 / 60.0).sqrt() / 2.0;
+        assert!((detectable - by_hand).abs() < 1e-9, "{detectable}");
+        // Of four differences no pattern of signs is as rare as one in a hundred.
+        assert_eq!(minimum_detectable_mean(&[0.0, 0.1, 0.2, 0.3], 0.01), None);
         assert_eq!(minimum_detectable_mean(&[0.1; 9], 0.01), None);
         assert_eq!(minimum_detectable_mean(&[0.1], 0.01), None);
         assert_eq!(minimum_detectable_mean(&[], 0.01), None);

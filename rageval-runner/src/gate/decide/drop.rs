@@ -37,8 +37,10 @@ impl Evidence<'_> {
         let of_both = test.is_some_and(|test| test.stage == Stage::ReadAgain);
         let pairs = if of_both { pairs.of_both_readings() } else { pairs };
         let p_of = |p: fn(&DropTest) -> PValue| test.as_ref().map(p);
-        let measured = self.judge_drop(rule, &pairs.with(Holes::LeftOut), max_drop, p_of(|test| test.measured));
-        let at_zero = self.judge_drop(rule, &pairs.with(Holes::AtZero), max_drop, p_of(|test| test.at_zero));
+        let measured =
+            self.judge_drop(rule, &pairs.with(Holes::LeftOut), max_drop, p_of(|test| test.measured), tests.len());
+        let at_zero =
+            self.judge_drop(rule, &pairs.with(Holes::AtZero), max_drop, p_of(|test| test.at_zero), tests.len());
         let is_at_zero = severity(at_zero.ruling) > severity(measured.ruling) && !pairs.unmeasured.is_empty();
         let judged = if is_at_zero { at_zero } else { measured };
         let mut headline = judged.headline;
@@ -138,6 +140,7 @@ impl Evidence<'_> {
         pairs: &[(CaseId, f64, f64)],
         max_drop: f64,
         p: Option<PValue>,
+        gates: usize,
     ) -> JudgedDrop {
         let differences = drops(pairs);
         let Some(drop) = stats::mean(&differences) else {
@@ -179,6 +182,13 @@ impl Evidence<'_> {
                     Some(p) if p.adjusted <= SUSPICION => judged(
                         Ruling::Inconclusive,
                         format!("{said}: suspected, p {:.4} ({:.4} among the run's gates)", p.alone, p.adjusted),
+                    ),
+                    // However far they fell, no pattern of so few signs is as rare as it takes among so many gates.
+                    Some(_) if f64::exp2(-(changed as f64)) * gates as f64 > ALPHA => judged(
+                        Ruling::Inconclusive,
+                        format!(
+                            "{said}: too few changed cases ({changed}) for a test among {gates} gates, the case rules decide"
+                        ),
                     ),
                     Some(p) => judged(Ruling::Inconclusive, format!("{said}: may be chance, p {:.4}", p.alone)),
                 }
@@ -258,7 +268,8 @@ fn spread_fact(differences: &[f64], tests: &DropTests) -> String {
 /// The smallest true drop that this many cases would show, in words; `None` without spread.
 fn detectable(differences: &[f64], tests: &DropTests) -> Option<String> {
     let alpha = ALPHA / tests.len().max(1) as f64;
-    let drop = stats::minimum_detectable_mean(differences, alpha)?;
+    // No score falls by more than 1.
+    let drop = stats::minimum_detectable_mean(differences, alpha).filter(|drop| *drop <= 1.0)?;
     Some(format!("a true drop of {} would show 8 times in 10", score(drop)))
 }
 
