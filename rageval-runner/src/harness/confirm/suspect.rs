@@ -106,6 +106,12 @@ impl<'a> Question<'a> {
             Heard::Nothing { why } => Some(why.clone()),
             Heard::Verdicts { .. } | Heard::Score { .. } => None,
         };
+        let is_missing =
+            exchanges.iter().any(|exchange| matches!(&exchange.reply, Reply::Failed { ending: Ending::Missing, .. }));
+        if is_missing {
+            // Nothing was asked, so nothing was heard.
+            return Some("no further reading is stored, and none may be asked for".to_owned());
+        }
         list.push(heard);
         let why = list.last().and_then(failed)?;
         let is_hopeless = exchanges.iter().any(|exchange| match &exchange.reply {

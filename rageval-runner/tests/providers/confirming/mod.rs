@@ -200,7 +200,7 @@ fn replay() {
     project.run().ends_with(101);
     project.policy("{min: 0.85}", "");
     let ran = project.run_with(&[], &[("RAGEVAL_JUDGE_MODE", "replay")]);
-    ran.ends_with(101).says("not confirmed: judge reply not stored");
+    ran.ends_with(101).says("not confirmed: no further reading is stored");
     assert_eq!((project.ended(is_not_confirmed).len(), ran.failed().len()), (8, 8));
     assert_eq!(project.bodies().len(), 8);
 }
