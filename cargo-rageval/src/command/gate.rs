@@ -39,7 +39,8 @@ use crate::{
 /// Decide the gates over stored records
 ///
 /// Reads the golden cases, thresholds.yaml and the baseline from here, and the records from the runs that are named: one whole run, or all
-/// shards of one. Cases and gates are decided anew, by the files as they are; of snapshots it keeps what the run said. Nothing is asked. Each case must have exactly one record, and all runs must be of these cases, one judge and these thresholds.
+/// shards of one. Nothing is asked. Each case must have exactly one record, and all runs must be of these cases, one judge and these thresholds.
+/// Cases and gates are decided by the files as they are now; a snapshot that was red in the run stays red.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

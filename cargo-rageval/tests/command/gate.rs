@@ -280,6 +280,34 @@ fn a_stored_red_ends_with_the_known_failure_that_it_advises() {
 }
 
 #[test]
+fn a_drop_in_a_stored_run_ends_with_the_baseline_that_is_accepted_from_it() {
+    let folder = folder();
+    project(folder.path(), &[&[("a", 1.0), ("b", 1.0)]]);
+    let rules = "version: 1\nregression: {baseline: baselines/main.json}\nmetrics: {recall@5: {max_drop: 0.1}}\n";
+    write(folder.path(), "thresholds.yaml", rules);
+    change_run(folder.path(), |run| {
+        run.manifest.partial = None;
+        run.manifest.system.kind = "function".into();
+        run.manifest.metric_versions = [("recall".to_owned(), 1)].into();
+        run.manifest.policy_digest =
+            load::policy(&folder.path().join("thresholds.yaml"), METRICS).expect("a policy").digest;
+    });
+    let accept = ["baseline", "accept", "1.json", "--reason", "Why."];
+    ends(folder.path(), &accept, 0);
+    let key = MetricKey::parse("recall@5").expect("a key");
+    let lower = Outcome::scored(UnitInterval::new(0.5).expect("in range"));
+    change_run(folder.path(), |run| {
+        run.records[1].outcomes.insert(key, lower);
+        let lines = ["failed      recall@5 0.50, baseline 1.00: dropped by 0.50, max_drop 0.10"];
+        run.decisions = vec![stored(Ruling::Fail, None, &lines)];
+    });
+    let text = ends(folder.path(), &["gate", "1.json"], 1);
+    assert!(text.contains("dropped by 0.50, max_drop 0.10"), "{text}");
+    ends(folder.path(), &accept, 0);
+    ends(folder.path(), &["gate", "1.json"], 0);
+}
+
+#[test]
 fn a_snapshot_that_was_red_in_the_run_stays_red_whatever_else_changed() {
     let folder = folder();
     let new = SnapshotFailure { why: "1 of 1 -> 0 of 1".into(), diff: vec!["-   supported: x".into()] };
