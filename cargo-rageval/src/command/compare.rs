@@ -136,7 +136,11 @@ fn side(path: &Path) -> Result<Side, Failure> {
     if head.and_then(|head| head.format).as_deref() == Some(baseline::FORMAT) {
         return baseline::read(path).map(|baseline| Side::from(&baseline)).map_err(|error| input(&error));
     }
-    runs::read(path).map(|run| Side::from(&run)).map_err(|error| input(&error))
+    let run = runs::read(path).map_err(|error| input(&error))?;
+    match super::gate::doubled(&run) {
+        Some(case) => Err(Failure::Input(super::gate::twice(path, case))),
+        None => Ok(Side::from(&run)),
+    }
 }
 
 /// The rules and the cases that stand here; none where there are none, or where they cannot be read by this command.

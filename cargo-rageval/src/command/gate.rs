@@ -1,7 +1,7 @@
 //! `gate`: decides the gates over the records of a run, or of all shards of one, and asks nothing.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     io::{self, Write},
     path::{Path, PathBuf},
     sync::Arc,
@@ -16,8 +16,8 @@ use rageval_runner::{
     load::{self, Policy},
     metric::METRICS,
     model::{
-        GoldenCase, GoldenSet, MetricKey, Record, Records,
-        run::{AcceptedRun, Baseline, Decision, Manifest, Ruling, Run},
+        CaseId, GoldenCase, GoldenSet, MetricKey, Record, Records,
+        run::{AcceptedRun, Baseline, Decision, Manifest, Ruling, Run, SnapshotFailure},
     },
     report::console::{
         self, spending,
@@ -40,6 +40,7 @@ use crate::{
 ///
 /// Reads the golden cases, thresholds.yaml and the baseline from here, and the records from the runs that are named: one whole run, or all
 /// shards of one. Nothing is asked. Each case must have exactly one record, and all runs must be of these cases, one judge and these thresholds.
+/// Cases and gates are decided by the files as they are now; a snapshot that was red in the run stays red.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -57,13 +58,11 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
     let named = if command.runs.is_empty() { vec![context.runs.join("latest")] } else { command.runs.clone() };
     let (policy, set) = files(context)?;
     let (baseline, history) = accepted(&policy)?;
-    let mut merged = merge(&named)?;
+    let merged = merge(&named)?;
     matches(&merged, &policy, &set)?;
     let mut notices = Vec::new();
     if merged.manifest.policy_digest != policy.digest {
-        merged.decisions.clear();
-        notices
-            .push("thresholds.yaml changed since the run: cases are decided anew, without their snapshots".to_owned());
+        notices.push("thresholds.yaml changed since the run: all is decided by it as it is now".to_owned());
     }
     if let Some(spent) = &merged.manifest.spent {
         notices.push(format!("spent: {}", spending::line(spent, &policy.budget.clone().unwrap_or_default())));
@@ -88,9 +87,9 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
         judge: &merged.manifest.judge,
         metrics: &facts,
         seed: merged.manifest.seed,
-        target: "rag_regression",
+        target: merged.manifest.target.as_deref().unwrap_or("rag_regression"),
     };
-    let mut decisions = decide(&set, &merged.records, &mut merged.decisions, &basis);
+    let mut decisions = decide(&set, &merged.records, &merged.snapshots, &basis);
     notices.extend(basis.read_once(&set.cases));
     let locked = LockFiles::of(&policy.cases);
     if locked.is_locked() {
@@ -183,17 +182,14 @@ fn ending(decisions: &[Decision]) -> Ending {
     }
 }
 
-/// Every case, as its own trial decided it (snapshots included) or else from its record; then every gate.
+/// Every case from its record, by the files as they are now, with the snapshot that made it red in the run; then every gate.
 fn decide(
     set: &GoldenSet,
     records: &Records,
-    kept: &mut BTreeMap<String, Decision>,
+    snapshots: &BTreeMap<String, SnapshotFailure>,
     basis: &Basis<'_>,
 ) -> Vec<Decision> {
-    let of_case = |case: &rageval_runner::model::GoldenCase| match kept.remove(&case.trial_name()) {
-        Some(decision) => decision,
-        None => gate::decide_case(case, &records[&case.id], basis, None),
-    };
+    let of_case = |case| gate::decide_case(case, &records[&case.id], basis, snapshots.get(&case.trial_name()));
     let mut decisions: Vec<Decision> = set.cases.iter().map(of_case).collect();
     let gates = gate::gates(basis.rules, set);
     let tests = gate::drop_tests(&gates, records, basis);
@@ -224,7 +220,8 @@ fn accepted(policy: &Policy) -> Result<(Option<Baseline>, Vec<AcceptedRun>), Fai
 struct Merged {
     manifest: Manifest,
     records: Records,
-    decisions: BTreeMap<String, Decision>,
+    /// Snapshots that made their case red, by trial: all of a decision that the records do not tell.
+    snapshots: BTreeMap<String, SnapshotFailure>,
 }
 
 fn merge(named: &[PathBuf]) -> Result<Merged, Failure> {
@@ -235,11 +232,14 @@ fn merge(named: &[PathBuf]) -> Result<Merged, Failure> {
         let all = merged.get_or_insert_with(|| Merged {
             manifest: run.manifest.clone(),
             records: Records::new(),
-            decisions: BTreeMap::new(),
+            snapshots: BTreeMap::new(),
         });
         same(&all.manifest, &run.manifest, path)?;
         if !is_first && let Some(more) = run.manifest.spent {
             *all.manifest.spent.get_or_insert_default() += more;
+        }
+        if let Some(case) = doubled(&run) {
+            return Err(Failure::Input(twice(path, case)));
         }
         for record in run.records {
             if let Some(twice) = all.records.insert(record.case.clone(), Arc::new(record)) {
@@ -251,10 +251,40 @@ fn merge(named: &[PathBuf]) -> Result<Merged, Failure> {
                 return Err(Failure::Input(why));
             }
         }
-        let of_cases = run.decisions.into_iter().filter(|decision| decision.trial.starts_with("case::"));
-        all.decisions.extend(of_cases.map(|decision| (decision.trial.clone(), decision)));
+        let of_snapshot = |decision: Decision| Some((decision.trial.clone(), snapshot(&decision)?));
+        all.snapshots.extend(run.decisions.into_iter().filter_map(of_snapshot));
     }
     merged.ok_or_else(|| Failure::Input("name at least one run".to_owned()))
+}
+
+/// A case that has two records in one run.
+pub(super) fn doubled(run: &Run) -> Option<&CaseId> {
+    let mut seen = BTreeSet::new();
+    run.records.iter().map(|record| &record.case).find(|case| !seen.insert(*case))
+}
+
+/// What is said of a run with two records of a case.
+pub(super) fn twice(path: &Path, case: &CaseId) -> String {
+    format!("{}: case `{case}` has two records in it, and a run has one a case: run the gate again", path.display())
+}
+
+/// The snapshot that made a case red. Runs of older versions tell it in the printed lines alone.
+fn snapshot(decision: &Decision) -> Option<SnapshotFailure> {
+    if decision.snapshot.is_some() {
+        return decision.snapshot.clone();
+    }
+    if !decision.trial.starts_with("case::") || !decision.ruling.is_red() {
+        return None;
+    }
+    let under = |label: &'static str| {
+        let texts = decision.lines.iter().filter_map(move |line| line.strip_prefix(label));
+        texts.filter_map(|rest| rest.strip_prefix(' ')).map(|text| text.trim_start().to_owned())
+    };
+    let why = under("snapshot").next().or_else(|| {
+        // Where there was no room for the snapshot's line, the way to accept it stands there still.
+        under("accept").find(|how| how == "cargo insta review").map(|_| "not as accepted".to_owned())
+    })?;
+    Some(SnapshotFailure { why, diff: under("diff").collect() })
 }
 
 /// Shards of one run agree on everything that scores depend on.
@@ -279,6 +309,12 @@ fn matches(merged: &Merged, policy: &Policy, set: &GoldenSet) -> Result<(), Fail
     let manifest = &merged.manifest;
     if manifest.golden_set.digest != set.digest() {
         return Err(Failure::Input("the golden cases changed since the run: run the gate again".to_owned()));
+    }
+    let trials: BTreeSet<String> = set.cases.iter().map(GoldenCase::trial_name).collect();
+    if let Some(trial) = merged.snapshots.keys().find(|trial| !trials.contains(*trial)) {
+        let why =
+            format!("`{trial}` is red by its snapshot in the run, and no case here is that trial: run the gate again");
+        return Err(Failure::Input(why));
     }
     let parameters = policy.rules.parameters();
     let is_measured = |(key, digest): (&_, &_)| manifest.parameters.get(key) == Some(digest);

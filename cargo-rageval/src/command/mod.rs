@@ -22,7 +22,7 @@ use crate::{
 
 /// What cargo runs: `cargo rageval ...` starts this program with `rageval` as its first argument.
 #[derive(Debug, Parser)]
-#[command(bin_name = "cargo")]
+#[command(name = "cargo", bin_name = "cargo")]
 enum Cargo {
     Rageval(Rageval),
 }

@@ -8,7 +8,7 @@ use rageval_runner::{
     model::{
         Answer, Confirmation, GoldenSet, Heard, MetricKey, Outcome, Readings, Record, Sample, Spending, Taken,
         Transcript, UnitInterval,
-        run::{JudgeStamp, Manifest, Run, SetStamp, SystemStamp},
+        run::{Decision, JudgeStamp, Manifest, Ruling, Run, SetStamp, SnapshotFailure, SystemStamp},
     },
 };
 
@@ -237,4 +237,114 @@ fn the_generator_may_be_declared_after_the_run() {
     let folder = folder();
     judged_by(folder.path(), "gpt-4o-2024-08-06", None, "system: {kind: function, generator: claude-opus-4-6}\n");
     ends(folder.path(), &["gate", "1.json"], 0);
+}
+
+/// Changes what stands in `1.json`.
+fn change_run(folder: &Path, change: impl FnOnce(&mut Run)) {
+    let path = folder.join("1.json");
+    let mut run: Run = serde_json::from_str(&std::fs::read_to_string(&path).expect("a run")).expect("JSON");
+    change(&mut run);
+    write(folder, "1.json", &serde_json::to_string(&run).expect("JSON"));
+}
+
+/// What the trial of case `b` said in the run.
+fn stored(ruling: Ruling, snapshot: Option<SnapshotFailure>, lines: &[&str]) -> Decision {
+    let lines = lines.iter().map(|line| (*line).to_owned()).collect();
+    let trial = "case::all::b".to_owned();
+    Decision { trial, ruling, statistic: None, threshold: None, n: None, lines, notices: Vec::new(), snapshot }
+}
+
+#[test]
+fn a_stored_green_does_not_hold_against_a_bar_that_was_raised_since() {
+    let folder = folder();
+    project(folder.path(), &[&[("a", 1.0), ("b", 0.5)]]);
+    change_run(folder.path(), |run| run.decisions = vec![stored(Ruling::Pass, None, &[])]);
+    ends(folder.path(), &["gate", "1.json"], 0);
+    let raised = CASES.replace("query: r,", "query: r, thresholds: {recall@5: {min: 0.9}},");
+    write(&folder.path().join("cases"), "all.yaml", &raised);
+    let text = ends(folder.path(), &["gate", "1.json"], 1);
+    assert!(text.contains("---- case::all::b ----") && text.contains("recall@5 0.50, min 0.90"), "{text}");
+}
+
+#[test]
+fn a_stored_red_ends_with_the_known_failure_that_it_advises() {
+    let folder = folder();
+    project(folder.path(), &[&[("a", 1.0), ("b", 0.0)]]);
+    let lines = ["case        cases/all.yaml:2, b", "failed      recall@5 0.00, min 0.20"];
+    change_run(folder.path(), |run| run.decisions = vec![stored(Ruling::Fail, None, &lines)]);
+    ends(folder.path(), &["gate", "1.json"], 1);
+    let known = CASES.replace("query: r,", "query: r, known_failure: {metrics: [recall@5], reason: later},");
+    write(&folder.path().join("cases"), "all.yaml", &known);
+    let text = ends(folder.path(), &["gate", "1.json"], 0);
+    assert!(text.contains("known       1: b"), "{text}");
+}
+
+#[test]
+fn a_drop_in_a_stored_run_ends_with_the_baseline_that_is_accepted_from_it() {
+    let folder = folder();
+    project(folder.path(), &[&[("a", 1.0), ("b", 1.0)]]);
+    let rules = "version: 1\nregression: {baseline: baselines/main.json}\nmetrics: {recall@5: {max_drop: 0.1}}\n";
+    write(folder.path(), "thresholds.yaml", rules);
+    change_run(folder.path(), |run| {
+        run.manifest.partial = None;
+        run.manifest.system.kind = "function".into();
+        run.manifest.metric_versions = [("recall".to_owned(), 1)].into();
+        run.manifest.policy_digest =
+            load::policy(&folder.path().join("thresholds.yaml"), METRICS).expect("a policy").digest;
+    });
+    let accept = ["baseline", "accept", "1.json", "--reason", "Why."];
+    ends(folder.path(), &accept, 0);
+    let key = MetricKey::parse("recall@5").expect("a key");
+    let lower = Outcome::scored(UnitInterval::new(0.5).expect("in range"));
+    change_run(folder.path(), |run| {
+        run.records[1].outcomes.insert(key, lower);
+        let lines = ["failed      recall@5 0.50, baseline 1.00: dropped by 0.50, max_drop 0.10"];
+        run.decisions = vec![stored(Ruling::Fail, None, &lines)];
+    });
+    let text = ends(folder.path(), &["gate", "1.json"], 1);
+    assert!(text.contains("dropped by 0.50, max_drop 0.10"), "{text}");
+    ends(folder.path(), &accept, 0);
+    ends(folder.path(), &["gate", "1.json"], 0);
+}
+
+#[test]
+fn a_snapshot_that_was_red_in_the_run_stays_red_whatever_else_changed() {
+    let folder = folder();
+    let new = SnapshotFailure { why: "1 of 1 -> 0 of 1".into(), diff: vec!["-   supported: x".into()] };
+    let new = stored(Ruling::Fail, Some(new), &[]);
+    let lines = ["snapshot    1 of 1 -> 0 of 1", "diff        -   supported: x", "accept      cargo insta review"];
+    let older = stored(Ruling::Fail, None, &lines);
+    for decision in [new, older] {
+        project(folder.path(), &[&[("a", 1.0), ("b", 0.5)]]);
+        change_run(folder.path(), |run| {
+            run.decisions = vec![decision];
+            run.manifest.target = Some("my_gate".into());
+        });
+        for rules in [RULES.to_owned(), RULES.replace("min: 0.2", "min: 0.1")] {
+            write(folder.path(), "thresholds.yaml", &rules);
+            let text = ends(folder.path(), &["gate", "1.json"], 1);
+            assert!(lines.iter().all(|line| text.lines().any(|told| told == *line)), "{text}");
+            assert!(text.contains("look        cargo test --test my_gate -- --exact 'case::all::b'"), "{text}");
+        }
+        write(
+            &folder.path().join("cases"),
+            "all.yaml",
+            &CASES.replace("query: r,", "query: r, known_failure: {metrics: [recall@5], reason: later},"),
+        );
+        ends(folder.path(), &["gate", "1.json"], 1);
+        std::fs::rename(folder.path().join("cases/all.yaml"), folder.path().join("cases/other.yaml")).expect("moved");
+        let text = ends(folder.path(), &["gate", "1.json"], 2);
+        assert!(text.contains("`case::all::b` is red by its snapshot in the run"), "{text}");
+        std::fs::remove_dir_all(folder.path().join("cases")).expect("removed");
+    }
+}
+
+#[test]
+fn a_run_with_two_records_of_a_case_is_refused() {
+    let folder = folder();
+    project(folder.path(), &[&[("a", 1.0), ("b", 0.5), ("b", 1.0)]]);
+    for arguments in [&["gate", "1.json"][..], &["compare", "1.json", "1.json"]] {
+        let text = ends(folder.path(), arguments, 2);
+        assert!(text.contains("1.json: case `b` has two records in it"), "{text}");
+    }
 }

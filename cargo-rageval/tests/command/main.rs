@@ -85,7 +85,7 @@ fn help_and_version_pass_and_a_missing_command_is_wrong_usage() {
     assert!(passes(folder.path(), &["--help"]).contains("Usage: cargo rageval <COMMAND>"));
     assert!(passes(folder.path(), &["score", "--help"]).contains("A line of --samples:"));
     assert!(passes(folder.path(), &["baseline", "accept", "--help"]).contains("baseline accept --reason"));
-    assert!(passes(folder.path(), &["--version"]).contains(env!("CARGO_PKG_VERSION")));
+    assert_eq!(passes(folder.path(), &["--version"]), concat!("cargo-rageval ", env!("CARGO_PKG_VERSION"), "\n"));
     assert!(refuses(folder.path(), &[]).contains("Usage: cargo rageval <COMMAND>"));
     assert!(refuses(folder.path(), &["scor"]).contains("score"));
 }

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     model::{
         GoldenCase, MetricKey, Outcome, Record, UnitInterval, Unmeasured,
-        run::{Decision, Ruling},
+        run::{Decision, Ruling, SnapshotFailure},
     },
     report::console,
 };
@@ -37,15 +37,6 @@ pub enum Bar {
         /// The bar.
         max_drop: f64,
     },
-}
-
-/// A snapshot that makes its case red.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SnapshotFailure {
-    /// Why, as a phrase: `no snapshot`, `faithfulness: 3 of 4 -> 2 of 4`.
-    pub why: String,
-    /// The difference, a line each, with the mark of a diff first.
-    pub diff: Vec<String>,
 }
 
 /// What the rules say of one case.
@@ -202,7 +193,8 @@ pub fn decide_case(
         if ruling.is_red() { console::case::lines(case, record, &findings, snapshot, basis) } else { Vec::new() };
     let mut notices = console::case::notices(case, &findings, basis);
     notices.extend(record.readings.keys().filter_map(|metric| noise::notice(record, metric)));
-    Decision { trial: case.trial_name(), ruling, statistic, threshold, n: None, lines, notices }
+    let snapshot = snapshot.cloned();
+    Decision { trial: case.trial_name(), ruling, statistic, threshold, n: None, lines, notices, snapshot }
 }
 
 #[cfg(test)]
@@ -403,6 +395,7 @@ mod tests {
         let case = &world.set.cases[0];
         let snapshot = SnapshotFailure { why: "no snapshot".to_owned(), diff: Vec::new() };
         let decision = decide_case(case, &world.records[&case.id], &world.basis(), Some(&snapshot));
+        assert_eq!(decision.snapshot.as_ref(), Some(&snapshot));
         assert_eq!(decision.ruling, Ruling::Fail);
     }
 }

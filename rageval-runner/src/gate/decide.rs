@@ -83,7 +83,7 @@ fn named(gate: &Gate, found: Found, basis: &Basis<'_>) -> Decision {
     } else {
         vec![visible(&format!("{label}: {}", text.headline))]
     };
-    Decision { trial: gate.name.clone(), ruling, statistic, threshold, n, lines, notices }
+    Decision { trial: gate.name.clone(), ruling, statistic, threshold, n, lines, notices, snapshot: None }
 }
 
 /// A gate with all that it is decided from.

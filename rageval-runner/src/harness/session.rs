@@ -332,6 +332,7 @@ impl Session {
             policy_digest: self.files.policy.digest.clone(),
             git_revision: runs::git_revision(&self.files.policy.root),
             seed: SEED,
+            target: Some(self.target.to_owned()),
             missing,
             partial: self.partial(),
             judge_calls_itself: self.judge.other_names(),

@@ -15,13 +15,13 @@ use super::{
 use crate::{
     evaluate::stamp,
     gate::{
-        self, Basis, DropTests, MetricFacts, SnapshotFailure,
+        self, Basis, DropTests, MetricFacts,
         rule::{MetricRule, Orphans},
     },
     metric::Metric,
     model::{
         CaseId, Ending, Exchange, GoldenCase, MetricKey, Place, Records, Reply, Request,
-        run::{Decision, Ruling},
+        run::{Decision, Ruling, SnapshotFailure},
     },
     report::console::{self, text::visible},
     store::{self, StoreError, lock::LockFiles},
@@ -68,7 +68,16 @@ pub(super) fn decide(session: &Session, name: &str, role: Role) -> Decision {
 }
 
 fn plain(name: &str, ruling: Ruling, lines: Vec<String>) -> Decision {
-    Decision { trial: name.to_owned(), ruling, statistic: None, threshold: None, n: None, lines, notices: Vec::new() }
+    Decision {
+        trial: name.to_owned(),
+        ruling,
+        statistic: None,
+        threshold: None,
+        n: None,
+        lines,
+        notices: Vec::new(),
+        snapshot: None,
+    }
 }
 
 fn set_up(session: &Session) -> Decision {

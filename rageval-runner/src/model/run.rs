@@ -49,6 +49,9 @@ pub struct Manifest {
     pub git_revision: Option<String>,
     /// Seed of every random draw.
     pub seed: u64,
+    /// The test target whose run it is, for the commands that a failure names; absent in runs of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
     /// Cases of the set that have no record, because of a filter, a shard or an interruption. Not empty: the run is partial.
     #[serde(default)]
     pub missing: BTreeSet<CaseId>,
@@ -150,6 +153,20 @@ pub struct Decision {
     /// Failures that only warn, known failures, and other things worth a line in the summary.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
+    /// Of a case: the snapshot that makes it red. Whoever decides anew over the records keeps it, since the records do not tell it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<SnapshotFailure>,
+}
+
+/// A snapshot that makes its case red.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SnapshotFailure {
+    /// Why, as a phrase: `no snapshot`, `faithfulness: 3 of 4 -> 2 of 4`.
+    pub why: String,
+    /// The difference, a line each, with the mark of a diff first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub diff: Vec<String>,
 }
 
 /// A run that was accepted and checked in: one entry a case, without times, costs and run ids.

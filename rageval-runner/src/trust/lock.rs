@@ -141,7 +141,16 @@ pub fn decide(set: &GoldenSet, lock: Result<&Lock, &str>, file: &str) -> Decisio
             (if lines.is_empty() { Ruling::Pass } else { Ruling::Fail }, lines)
         }
     };
-    Decision { trial: TRIAL.to_owned(), ruling, statistic: None, threshold: None, n: None, lines, notices: Vec::new() }
+    Decision {
+        trial: TRIAL.to_owned(),
+        ruling,
+        statistic: None,
+        threshold: None,
+        n: None,
+        lines,
+        notices: Vec::new(),
+        snapshot: None,
+    }
 }
 
 /// What is wrong and what to do; nothing where all is well.

@@ -8,11 +8,14 @@ use super::{
 };
 use crate::{
     gate::{
-        Basis, SnapshotFailure,
+        Basis,
         case::{Bar, Broken, CaseFindings},
         noise,
     },
-    model::{Claim, Detail, Ending, Expectation, GoldenCase, MetricKey, Ranked, Record, Sample, Unmeasured, Verdict},
+    model::{
+        Claim, Detail, Ending, Expectation, GoldenCase, MetricKey, Ranked, Record, Sample, Unmeasured, Verdict,
+        run::SnapshotFailure,
+    },
 };
 
 /// Lines of a failing case.

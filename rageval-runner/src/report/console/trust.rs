@@ -22,6 +22,7 @@ pub fn decision(trust: &Trust) -> Decision {
         n: None,
         lines: refused.chain(waived).collect(),
         notices: Vec::new(),
+        snapshot: None,
     }
 }
 

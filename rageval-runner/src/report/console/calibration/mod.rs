@@ -54,6 +54,7 @@ pub fn decision(metric: &MetricKey, looked: &Looked, bars: &Bars, waiver: Option
         n: measured.as_ref().map(|_| pairs.len()),
         lines,
         notices: Vec::new(),
+        snapshot: None,
     }
 }
 
