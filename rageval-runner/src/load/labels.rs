@@ -9,7 +9,7 @@ use std::{
 
 use crate::{
     metric::Metric,
-    model::{CaseId, Human, Item, Label, MetricKey, case::Fields},
+    model::{CaseId, Human, Item, ItemTexts, Label, MetricKey, case::Fields},
     trust::calibration::{Labelled, label_digest, labelled_items},
 };
 
@@ -331,16 +331,12 @@ impl All {
 
     /// Refuses one answer under several ids for one metric: it would count as several items.
     fn under_one_id(&mut self, items: &HashMap<String, Item>) {
-        type Texts<'a> = (&'a str, &'a str, Vec<&'a str>, Option<&'a str>);
-        let mut first: HashMap<(&MetricKey, Texts<'_>), (String, &Row)> = HashMap::new();
+        let mut first: HashMap<(&MetricKey, ItemTexts<'_>), (String, &Row)> = HashMap::new();
         let mut told = BTreeSet::new();
         for row in &self.rows {
             let id = nfc(&row.item);
-            let Some(Item { case, sample, claim, .. }) = items.get(&id) else { continue };
-            let answer = &sample.answer;
-            let contexts = answer.retrieved_contexts.iter().map(|context| context.text.as_str()).collect();
-            let texts: Texts<'_> = (&case.query, &answer.response, contexts, claim.as_deref());
-            let (first_id, other) = first.entry((&row.metric, texts)).or_insert_with(|| (id.clone(), row));
+            let Some(item) = items.get(&id) else { continue };
+            let (first_id, other) = first.entry((&row.metric, item.texts())).or_insert_with(|| (id.clone(), row));
             if *first_id != id && told.insert(id) {
                 let (here, there) = (quoted(&row.item), quoted(&other.item));
                 let place = format!("{}:{}", other.place.file, other.place.line);
