@@ -78,7 +78,11 @@ fn measured(items: Vec<MeasuredItem>) -> Measured {
 }
 
 fn refused(measured: &Measured) -> Vec<Refusal> {
-    let labels = Labelled::Items { items: measured.items.len(), digest: "d".to_owned() };
+    let labels = Labelled::Items {
+        items: measured.items.iter().map(|item| (item.item.clone(), item.labelled())).collect(),
+        digest: "d".to_owned(),
+        set_version: None,
+    };
     refusals(Some(measured), &Now { judge: &stamp(), labels: &labels, set_version: None, bars: &Bars::default() })
 }
 

@@ -21,6 +21,9 @@ use super::{
 /// The words of a verdict; `true` is a supported one and `false` an unsupported one.
 const VERDICTS: &str = "`supported`, `inferred`, `unsupported`, `contradicted`, `true`, `false`";
 
+/// The greatest weight: more items than any run has.
+const MAX_WEIGHT: f64 = 1e6;
+
 /// Keys of a label beside those of its item.
 const OWN: &[Key] = &[
     Key::required("metric", Shape::Text, "The metric that was looked at."),
@@ -35,7 +38,7 @@ const OWN: &[Key] = &[
     Key::optional(
         "weight",
         Shape::Number,
-        "How many items of the run this one stands for, above 0; 1 where it is left out.",
+        "How many items of the run this one stands for, above 0, up to 1000000; 1 where it is left out.",
     ),
     Key::optional("note", Shape::AnyText, "What the person wrote beside it."),
     Key::optional(
@@ -223,10 +226,10 @@ fn verdict(reader: &mut Reader<'_>, node: &Node<'_>) -> Option<Verdict> {
 
 fn weight(reader: &mut Reader<'_>, node: &Node<'_>) -> Option<(f64, Span)> {
     let weight = reader.number(node, "\"weight\"")?;
-    if weight > 0.0 {
+    if weight > 0.0 && weight <= MAX_WEIGHT {
         return Some((weight, node.span.clone()));
     }
-    reader.report(&node.span, format!("\"weight\" is a number above 0, got {weight}"));
+    reader.report(&node.span, format!("\"weight\" is a number above 0, up to {MAX_WEIGHT}, got {weight}"));
     None
 }
 

@@ -9,8 +9,8 @@ use std::{
 
 use crate::{
     metric::Metric,
-    model::{CaseId, Human, Item, Label, MetricKey, case::Fields},
-    trust::calibration::{Labelled, label_digest},
+    model::{CaseId, Human, Item, ItemTexts, Label, MetricKey, case::Fields},
+    trust::calibration::{Labelled, label_digest, labelled_items},
 };
 
 use super::{
@@ -72,10 +72,11 @@ impl Labels {
 
     /// What the gate looks at.
     pub fn labelled(&self, metric: &MetricKey) -> Labelled {
-        match self.items_of(metric).len() {
-            0 => Labelled::Nothing,
-            items => Labelled::Items { items, digest: self.digest_of(metric) },
+        let items = labelled_items(metric, &self.items, &self.labels);
+        if items.is_empty() {
+            return Labelled::Nothing;
         }
+        Labelled::Items { items, digest: self.digest_of(metric), set_version: self.set_version.clone() }
     }
 }
 
@@ -229,6 +230,7 @@ impl All {
         let items = self.items();
         let weights = self.weights();
         self.labelled_once();
+        self.under_one_id(&items);
         self.said_in_one_way();
         let mut labels = Vec::with_capacity(self.rows.len());
         for row in &self.rows {
@@ -323,6 +325,26 @@ impl All {
                             .help("keep one of them, or name who else it was"),
                     );
                 }
+            }
+        }
+    }
+
+    /// Refuses one answer under several ids for one metric: it would count as several items.
+    fn under_one_id(&mut self, items: &HashMap<String, Item>) {
+        let mut first: HashMap<(&MetricKey, ItemTexts<'_>), (String, &Row)> = HashMap::new();
+        let mut told = BTreeSet::new();
+        for row in &self.rows {
+            let id = nfc(&row.item);
+            let Some(item) = items.get(&id) else { continue };
+            let (first_id, other) = first.entry((&row.metric, item.texts())).or_insert_with(|| (id.clone(), row));
+            if *first_id != id && told.insert(id) {
+                let (here, there) = (quoted(&row.item), quoted(&other.item));
+                let place = format!("{}:{}", other.place.file, other.place.line);
+                let why = format!("item {here} has the texts of item {there} at {place}");
+                self.problems.push(
+                    Diagnostic::at(&row.source, &row.item_span, why)
+                        .help("label it once: several people name one item by `item: ID`"),
+                );
             }
         }
     }

@@ -21,6 +21,18 @@ pub struct Item {
     pub claim: Option<String>,
 }
 
+/// What makes two items one: question, answer, texts of the contexts, and claim.
+pub type ItemTexts<'a> = (&'a str, &'a str, Vec<&'a str>, Option<&'a str>);
+
+impl Item {
+    /// What people see of it, whatever its id. Two items of the same texts are one answer that was counted twice.
+    pub fn texts(&self) -> ItemTexts<'_> {
+        let answer = &self.sample.answer;
+        let contexts = answer.retrieved_contexts.iter().map(|context| context.text.as_str()).collect();
+        (&self.case.query, &answer.response, contexts, self.claim.as_deref())
+    }
+}
+
 /// What one person said of one item.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Label {

@@ -17,7 +17,7 @@ pub mod transcript;
 pub use case::{CaseBar, CasePart, Expectation, GoldenCase, GoldenSet, Judgement, KnownFailure, Language, Place};
 pub use claim::{Claim, Evidence, Verdict};
 pub use ids::{CaseId, DocId, IdError, MetricKey, MetricKeyError};
-pub use label::{Human, Item, Label};
+pub use label::{Human, Item, ItemTexts, Label};
 pub use outcome::{Detail, Outcome, Ranked, Unmeasured};
 pub use readings::{Confirmation, Heard, Readings, SecondReading};
 pub use record::{Record, Records, Taken};

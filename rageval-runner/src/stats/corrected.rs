@@ -42,7 +42,7 @@ impl Share {
 }
 
 /// How many items of equal weight are worth these weighted ones: (sum of weights)^2 / sum of squared weights; `None` of nothing, of weights that are negative or
-/// not finite, and where all are 0.
+/// not finite, where all are 0, and where a sum is too large for a number.
 ///
 /// Kish, Survey Sampling (1965), section 11.7.
 pub fn effective_size(weights: &[f64]) -> Option<f64> {
@@ -51,7 +51,7 @@ pub fn effective_size(weights: &[f64]) -> Option<f64> {
     }
     let (sum, squares) =
         weights.iter().fold((0.0, 0.0), |(sum, squares), weight| (sum + weight, squares + weight * weight));
-    (0.0 < squares).then(|| sum * sum / squares)
+    (0.0 < squares).then(|| sum * sum / squares).filter(|size| size.is_finite())
 }
 
 /// The true share of positives behind the share that a judge calls so, given its true positive and true negative rates on labelled items.
@@ -94,8 +94,8 @@ pub struct Labelled {
 /// The judge's mean minus its mean error (judge - human) on the labelled items, with the normal interval from both variances: Angelopoulos, Bates,
 /// Fannjiang, Jordan and Zrnic, "Prediction-powered inference" (Science 382, 2023), algorithm 1. Variances have the divisor n - 1 instead of n, for few labels.
 /// Holds where the labelled items are drawn from what the run's are, by their weights: the mean error is then weighted, and its variance is that of a
-/// ratio. The labelled items should not be among the judged ones. `None` of fewer than two numbers on either side, of a number that is not finite, and of a
-/// weight that is not above 0.
+/// ratio. The labelled items should not be among the judged ones. `None` of fewer than two numbers on either side, of a number that is not finite, of a
+/// weight that is not above 0, and of weights too large to be summed.
 pub fn prediction_powered_mean(judged: &[f64], labelled: &[Labelled]) -> Option<Corrected> {
     let is_sound = |item: &Labelled| {
         item.human.is_finite() && item.judge.is_finite() && item.weight.is_finite() && 0.0 < item.weight
@@ -112,6 +112,9 @@ pub fn prediction_powered_mean(judged: &[f64], labelled: &[Labelled]) -> Option<
         mean_with_variance(labelled.iter().map(|item| (item.judge - item.human, item.weight)));
     let estimate = mean - error;
     let half = normal::quantile(0.975) * (variance + error_variance).sqrt();
+    if !estimate.is_finite() || !half.is_finite() {
+        return None;
+    }
     Some(Corrected { estimate, interval: Interval { low: estimate - half, high: estimate + half } })
 }
 
@@ -202,6 +205,7 @@ mod tests {
         assert_eq!(effective_size(&[2.0; 9]), Some(9.0));
         assert!(effective_size(&[1.0, 1.0, 100.0]).is_some_and(|size| size < 1.05));
         assert_eq!((effective_size(&[]), effective_size(&[0.0]), effective_size(&[-1.0])), (None, None, None));
+        assert_eq!((effective_size(&[1e200, 1e200]), effective_size(&[1e308; 2])), (None, None));
     }
 
     #[test]
@@ -230,5 +234,7 @@ mod tests {
         assert!(prediction_powered_mean(&[0.5, 0.5], &labelled).is_some());
         let heavy = Labelled { human: 0.5, judge: 0.5, weight: 0.0 };
         assert_eq!(prediction_powered_mean(&[0.5, 0.6], &[labelled[0], heavy]), None);
+        let huge = [Labelled { weight: 1e308, ..labelled[0] }, Labelled { weight: 1e308, ..labelled[1] }];
+        assert_eq!(prediction_powered_mean(&[0.5, 0.6], &huge), None);
     }
 }

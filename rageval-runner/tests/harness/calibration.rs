@@ -26,7 +26,9 @@ crate::tests![
     another_judge_is_red,
     other_parameters_of_the_metric_are_another_judge,
     a_metric_left_to_offline_keeps_the_calibration_of_offline,
+    a_calibration_that_was_touched_is_red,
     labels_of_another_set_version_are_red,
+    a_version_that_labels_state_later_is_held_too,
     means_of_systems_are_red,
     a_broken_calibration_is_red,
     lower_bars_are_red_without_a_waiver,
@@ -190,7 +192,9 @@ fn another_judge_is_red() {
     let text = std::fs::read_to_string(&path).expect("read");
     let start = text.find("\"fingerprint\":\"").expect("a fingerprint") + "\"fingerprint\":\"".len();
     std::fs::write(&path, format!("{}0000{}", &text[..start], &text[start + 4..])).expect("written");
-    is_red(&project, "another judge was held against people: offline").says("(0000").says("cargo rageval calibrate");
+    is_red(&project, "another judge was held against people: offline")
+        .says("(with this metric 0000")
+        .says("cargo rageval calibrate");
 }
 
 fn other_parameters_of_the_metric_are_another_judge() {
@@ -212,6 +216,33 @@ fn a_metric_left_to_offline_keeps_the_calibration_of_offline() {
     project.write("thresholds.yaml", &scripted);
     let ran = project.run(&["gate::calibration"]);
     ran.ends_with(101).says("another judge was held against people: offline").says("; now scripted");
+}
+
+fn a_calibration_that_was_touched_is_red() {
+    let project = calibrated(&rules(""), &labels(60, human, ""), agrees);
+    let path = project.path(FILE);
+    let text = std::fs::read_to_string(&path).expect("read");
+    let touched = |keep: fn(&str) -> bool| text.lines().filter(|line| keep(line)).collect::<Vec<_>>().join("\n");
+    let file =
+        touched(|line| !["i03", "i13", "i23", "i33"].iter().any(|id| line.contains(&format!("\"item\":\"{id}"))));
+    std::fs::write(&path, file).expect("written");
+    is_red(
+        &project,
+        "does not hold the labels of faithfulness: 4 of 60 labelled items are missing: i03, i13, i23 and 1 more",
+    )
+    .says("hold it against people anew: cargo rageval calibrate");
+    let item = text.lines().find(|line| line.starts_with("{\"item\":\"i03\"")).expect("an item");
+    let said = item.replace("\"people\":{\"ana\":0.75}", "\"people\":{\"ana\":0.25}");
+    assert_ne!(said, item);
+    std::fs::write(&path, text.replace(item, &said)).expect("written");
+    is_red(&project, "1 is not as labelled (people, weight, language, length): i03");
+}
+
+fn a_version_that_labels_state_later_is_held_too() {
+    let project = calibrated(&rules(""), &labels(60, human, ""), agrees);
+    project.write("cases/calibration/ana.jsonl", &labels(60, human, ", \"golden_set_version\": \"1.1.0\""));
+    is_red(&project, "the labels were drawn from version 1.1.0 of the golden set, which states no version")
+        .says("lock the cases, or take the version out of the labels, then: cargo rageval calibrate");
 }
 
 fn labels_of_another_set_version_are_red() {

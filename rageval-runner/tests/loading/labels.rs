@@ -93,12 +93,12 @@ fn verdicts_are_words_or_yes_and_no() {
     let rows: String = ["supported", "inferred", "unsupported", "contradicted", "true", "false", "\"true\""]
         .iter()
         .enumerate()
-        .map(|(i, word)| row(&format!(", verdict: {word}")).replace("id: a", &format!("id: i{i}, claim: C.")))
+        .map(|(i, word)| row(&format!(", verdict: {word}")).replace("id: a", &format!("id: i{i}, claim: C{i}.")))
         .collect();
     let labels = loaded(&[("a.yaml", &rows)]);
     let said: Vec<_> = labels.labels.iter().map(human).collect();
     assert_eq!(said, ["supported", "inferred", "unsupported", "contradicted", "supported", "unsupported", "supported"]);
-    assert!(labels.items.iter().all(|item| item.claim.as_deref() == Some("C.")));
+    assert!(labels.items.iter().all(|item| item.claim.as_ref().is_some_and(|claim| claim.starts_with('C'))));
 }
 
 #[test]
@@ -190,7 +190,11 @@ fn what_a_row_says_is_checked() {
             "a.yaml:1:117 means of whole systems calibrate nothing: they agree where single items do not; label single items",
         ],
     );
-    check(&row(", score: 1, weight: 0"), &["a.yaml:1:118 \"weight\" is a number above 0, got 0"]);
+    check(&row(", score: 1, weight: 0"), &["a.yaml:1:118 \"weight\" is a number above 0, up to 1000000, got 0"]);
+    check(
+        &row(", score: 1, weight: 1000001"),
+        &["a.yaml:1:118 \"weight\" is a number above 0, up to 1000000, got 1000001"],
+    );
     check(
         &row(", score: 1").replace("response: R., retrieved_contexts: [C.], ", ""),
         &["a.yaml:1:3 \"response\" is missing: the answer that was labelled; it may be empty where the answer was"],
@@ -246,13 +250,31 @@ fn rows_that_contradict_each_other_are_named() {
     );
     let versions = [("a.yaml", "golden_set_version: 1\nlabels:\n"), ("b.yaml", "golden_set_version: 2\nlabels:\n")];
     let [a, b] = versions.map(|(name, head)| {
-        let row = row(", score: 1").replace("id: a", &format!("id: {name}"));
+        let row = row(", score: 1").replace("id: a, query: Q?", &format!("id: {name}, query: {name}"));
         (name, format!("{head}{row}"))
     });
     assert_eq!(
         read(&[(a.0, &a.1), (b.0, &b.1)]),
         Err(vec!["b.yaml:1:21 \"golden_set_version\" is \"2\" here and \"1\" elsewhere; all files of a set state the same, or nothing".to_owned()])
     );
+}
+
+#[test]
+fn an_answer_that_is_labelled_under_several_ids_is_one_item() {
+    let as_item = |id: &str| row(", score: 1").replace("id: a", &format!("id: {id}"));
+    let help = "label it once: several people name one item by `item: ID`";
+    let rows =
+        as_item("a") + &as_item("b") + &as_item("c") + "- {item: b, metric: faithfulness, annotator: bo, score: 1}\n";
+    check(
+        &rows,
+        &[
+            &format!("a.yaml:2:8 item \"b\" has the texts of item \"a\" at cases/calibration/a.yaml:1; {help}"),
+            &format!("a.yaml:3:8 item \"c\" has the texts of item \"a\" at cases/calibration/a.yaml:1; {help}"),
+        ],
+    );
+    for (from, to) in [("Q?", "P?"), ("R.", "S."), ("[C.]", "[C., D.]"), ("Q?", "Q?, claim: X")] {
+        assert_eq!(loaded(&[("a.yaml", &(as_item("a") + &as_item("b").replace(from, to)))]).items.len(), 2);
+    }
 }
 
 #[test]

@@ -7,18 +7,22 @@ mod screen;
 mod session;
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeSet, HashMap},
+    fs,
     io::{self, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use clap::Args;
 use rageval_runner::{
     metric::{self, Kind, METRICS},
     model::{Item, MetricKey, run::Run},
-    report::console::text::visible,
+    report::console::{calibration as told, text::visible},
     store::labels::LabelFile,
-    trust::sampling::{Stratum, draw},
+    trust::{
+        calibration::Refusal,
+        sampling::{Stratum, draw},
+    },
 };
 
 use super::{Files, measure};
@@ -89,7 +93,6 @@ fn annotator(text: &str) -> Result<String, String> {
 pub(super) fn run(command: &LabelItems, context: &Context) -> Result<Ending, Failure> {
     let files = Files::read(context)?;
     let run = measure::read_run(&command.run, context)?;
-    let drawn = drawn(command, &files, &run)?;
     let path = match &command.to {
         Some(path) => path.clone(),
         None => files.policy.labels.join(file_name(&command.annotator)),
@@ -98,12 +101,18 @@ pub(super) fn run(command: &LabelItems, context: &Context) -> Result<Ending, Fai
         return Err(Failure::Input(format!("--to {}: labels are added as JSON lines; name it .jsonl", path.display())));
     }
     let key = &command.metric;
+    let is_read = is_read(&path, &files.policy.labels);
+    if is_read {
+        states_the_version(&files, key)?;
+    }
+    let drawn = drawn(command, &files, &run)?;
     let own = files.labels.labels.iter().filter(|label| label.metric == *key && label.annotator == command.annotator);
     let done: BTreeSet<&str> = own.map(|label| label.item.as_str()).collect();
     let known: BTreeSet<String> = files.labels.items.iter().map(|item| item.id.clone()).collect();
     let count = drawn.len();
     let to_label: Vec<ToLabel> = drawn.into_iter().filter(|one| !done.contains(one.item.id.as_str())).collect();
     let before = count - to_label.len();
+    let mut written = 0;
     if !to_label.is_empty() {
         let session = Session {
             metric: key,
@@ -114,16 +123,49 @@ pub(super) fn run(command: &LabelItems, context: &Context) -> Result<Ending, Fai
             known,
             keys: Keys::new(command.lines),
         };
-        session.run(LabelFile::new(path.clone()))?;
+        written = session.run(LabelFile::new(path.clone()))?;
     }
     let files = Files::read(context)?;
     let mut out = io::stdout().lock();
     let shown = path.strip_prefix(&files.policy.root).unwrap_or(&path);
+    if !is_read {
+        let folder = files.policy.labels.strip_prefix(&files.policy.root).unwrap_or(&files.policy.labels);
+        let labels = if written == 1 { "1 label".to_owned() } else { format!("{written} labels") };
+        writeln!(
+            out,
+            "wrote {labels} of {key} to {}; `calibrate` reads only {}, so move the file there",
+            shown.display(),
+            folder.display()
+        )?;
+        out.flush()?;
+        return Ok(Ending::Pass);
+    }
     for line in agreement::lines(&files.labels, key, &command.annotator, count, shown) {
         writeln!(out, "{line}")?;
     }
     out.flush()?;
     Ok(Ending::Pass)
+}
+
+/// Whether a file of this path is among those that labels are read from.
+fn is_read(path: &Path, labels: &Path) -> bool {
+    let whole = |path: &Path| fs::canonicalize(path).or_else(|_| std::path::absolute(path)).ok();
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let is_left_out = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(['_', '.']));
+    !is_left_out && whole(folder) == whole(labels)
+}
+
+/// Refuses labels of another version of the golden set beside those that state one: files of two versions can't be read together.
+fn states_the_version(files: &Files, key: &MetricKey) -> Result<(), Failure> {
+    let set = files.set_version();
+    match &files.labels.set_version {
+        Some(labels) if set.as_ref() != Some(labels) => {
+            let refusal = Refusal::OtherSetVersion { labels: labels.clone(), set };
+            let (why, todo) = told::told(key, &refusal, &files.policy.calibration);
+            Err(Failure::Input(format!("{why}\n  {todo}")))
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// The file of a person's labels: what of the name can stand in a file's name everywhere, and a digest where that is not all of it.
@@ -166,8 +208,20 @@ fn drawn(command: &LabelItems, files: &Files, run: &Run) -> Result<Vec<ToLabel>,
             measured.join(", ")
         )));
     }
-    let strata: Vec<Stratum> = found.all.iter().map(|candidate| candidate.stratum.clone()).collect();
-    let mut items: Vec<Option<Item>> = found.all.into_iter().map(|candidate| Some(candidate.item)).collect();
+    let mut found = found.all;
+    let count = found.len();
+    // What is labelled under another id, or drawn twice, would count as two items; loading refuses it.
+    let labelled = files.labels.items_of(key);
+    let mut ids: HashMap<_, &str> = labelled.iter().map(|item| (item.texts(), item.id.as_str())).collect();
+    let keep: Vec<bool> =
+        found.iter().map(|one| *ids.entry(one.item.texts()).or_insert(&one.item.id) == one.item.id).collect();
+    let mut keep = keep.into_iter();
+    found.retain(|_| keep.next() == Some(true));
+    if found.len() < count {
+        tell(&format!("left out: {} whose texts stand under another id", count - found.len()));
+    }
+    let strata: Vec<Stratum> = found.iter().map(|candidate| candidate.stratum.clone()).collect();
+    let mut items: Vec<Option<Item>> = found.into_iter().map(|candidate| Some(candidate.item)).collect();
     let drawn = draw(&strata, command.items, command.seed);
     Ok(drawn.into_iter().filter_map(|one| Some(ToLabel { item: items[one.at].take()?, weight: one.weight })).collect())
 }

@@ -234,3 +234,39 @@ fn a_case_that_changed_since_the_run_is_left_out_and_counted() {
         ended.err
     );
 }
+
+#[test]
+fn labels_of_another_version_are_refused_before_the_first_item() {
+    let folder = project(FIRST, SECOND);
+    label(folder.path(), "ana", "s\nq\n", &[]);
+    let cases = std::fs::read_to_string(folder.path().join("cases/all.yaml")).expect("read");
+    write(folder.path(), "cases/all.yaml", &cases.replace("1.2.0", "1.3.0"));
+    let ended = label(folder.path(), "ben", "s\ns\n", &[]);
+    assert_eq!(ended.code, Some(2), "{}", ended.err);
+    let why = "the labels were drawn from version 1.2.0 of the golden set, which is at 1.3.0\n  look whether they still fit, state its version in them";
+    assert!(ended.err.contains(why), "{}", ended.err);
+    assert_eq!(rows(folder.path(), "ben").len(), 0);
+}
+
+#[test]
+fn labels_outside_the_folder_are_counted_where_they_are() {
+    let folder = project(FIRST, SECOND);
+    let ended = label(folder.path(), "ana", "s\nu\nq\n", &["--to", "elsewhere.jsonl"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    let line = "wrote 2 labels of faithfulness to elsewhere.jsonl; `calibrate` reads only cases/calibration, so move the file there";
+    assert!(ended.out.contains(line) && !ended.out.contains("labelled 0 items"), "{}", ended.out);
+    let inside = label(folder.path(), "ana", "s\nq\n", &["--to", "cases/calibration/a.jsonl"]);
+    assert!(inside.out.contains("ana labelled 1 items"), "{}", inside.out);
+}
+
+#[test]
+fn an_answer_that_is_labelled_under_another_id_is_not_drawn() {
+    let folder = project(FIRST, SECOND);
+    label(folder.path(), "ana", "s\ns\ns\n", &[]);
+    let path = folder.path().join("cases/calibration/ana.jsonl");
+    let text = std::fs::read_to_string(&path).expect("read");
+    std::fs::write(&path, text.replacen("\"id\":\"", "\"id\":\"x", 1)).expect("written");
+    let ended = label(folder.path(), "ben", "s\ns\ns\n", &[]);
+    assert!(ended.err.contains("left out: 1 whose texts stand under another id"), "{}", ended.err);
+    assert_eq!((ended.code, rows(folder.path(), "ben").len()), (Some(0), 2));
+}

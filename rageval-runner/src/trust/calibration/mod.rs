@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use crate::model::{Human, Item, Label, MetricKey, Outcome, Place, UnitInterval, case::Fields, run::JudgeStamp};
 
 pub use estimate::Estimate;
-pub use refusal::{Labelled, Now, Refusal, refusals};
+pub use refusal::{Differences, Labelled, Now, Refusal, refusals};
 pub use report::{Asked, Report, report};
 
 /// The fewest labelled items from which a judge can be believed; `calibration.min_labels` may ask for more.
@@ -55,6 +55,19 @@ pub struct Measured {
     pub set_version: Option<String>,
     /// The items, sorted by id.
     pub items: Vec<MeasuredItem>,
+}
+
+/// What people say of one item, and what it is: what the labels fix of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LabelledItem {
+    /// Its language tag as written, else the language that its question was taken for.
+    pub language: String,
+    /// What people said, by annotator; never empty.
+    pub people: BTreeMap<String, Human>,
+    /// How many items of the run this one stands for, above 0.
+    pub weight: f64,
+    /// Characters of the answer, or of the claim where one is labelled.
+    pub length: usize,
 }
 
 /// One item as people and the judge see it.
@@ -105,12 +118,19 @@ impl From<&Outcome> for Judged {
 }
 
 impl MeasuredItem {
-    /// What people say together, 0 to 1: the mean of their scores, the majority of their verdicts. `None` where as many say yes as no.
+    /// What the labels say of it.
+    pub fn labelled(&self) -> LabelledItem {
+        let Self { item: _, language, people, judge: _, weight, length } = self;
+        LabelledItem { language: language.clone(), people: people.clone(), weight: *weight, length: *length }
+    }
+
+    /// What people say together, 0 to 1: the mean of their scores to nine decimals, the majority of their verdicts. `None` where as many say yes
+    /// as no.
     pub fn human(&self) -> Option<f64> {
         let numbers: Vec<f64> = self.people.values().map(|human| human.number()).collect();
         let mean = crate::stats::mean(&numbers)?;
         if self.people.values().all(|human| matches!(human, Human::Score(_))) {
-            return Some(mean);
+            return Some(rounded(mean));
         }
         // Verdicts are 1 or 0, so that their mean is the share of yes.
         if mean == 0.5 { None } else { Some(f64::from(mean > 0.5)) }
@@ -140,28 +160,43 @@ impl Measured {
         judge: JudgeStamp,
         judged: &BTreeMap<String, Judged>,
     ) -> Self {
-        let mut measured: BTreeMap<&str, MeasuredItem> = BTreeMap::new();
-        let texts: BTreeMap<&str, &Item> = items.iter().map(|item| (item.id.as_str(), item)).collect();
-        for label in labels.iter().filter(|label| label.metric == *metric) {
-            // Loading checks that each label has its item.
-            let Some(item) = texts.get(label.item.as_str()) else { continue };
-            let entry = measured.entry(&item.id).or_insert_with(|| MeasuredItem {
-                item: item.id.clone(),
-                language: language(item),
-                people: BTreeMap::new(),
-                judge: judged
-                    .get(&item.id)
-                    .cloned()
-                    .unwrap_or_else(|| Judged::Unmeasured("it was not judged".to_owned())),
-                weight: label.weight,
-                length: item.claim.as_ref().unwrap_or(&item.sample.answer.response).chars().count(),
-            });
-            entry.people.insert(label.annotator.clone(), label.human);
+        let said = |item: &str| {
+            judged.get(item).cloned().unwrap_or_else(|| Judged::Unmeasured("it was not judged".to_owned()))
+        };
+        let measured = labelled_items(metric, items, labels).into_iter().map(|(item, labelled)| {
+            let LabelledItem { language, people, weight, length } = labelled;
+            MeasuredItem { judge: said(&item), item, language, people, weight, length }
+        });
+        Self {
+            judge,
+            labels: label_digest(metric, items, labels),
+            set_version: set_version.map(str::to_owned),
+            items: measured.collect(),
         }
-        let labels = label_digest(metric, items, labels);
-        let items = measured.into_values().collect();
-        Self { judge, labels, set_version: set_version.map(str::to_owned), items }
     }
+}
+
+/// The items that have a label of this metric, by id.
+pub fn labelled_items(metric: &MetricKey, items: &[Item], labels: &[Label]) -> BTreeMap<String, LabelledItem> {
+    let mut labelled: BTreeMap<String, LabelledItem> = BTreeMap::new();
+    let texts: BTreeMap<&str, &Item> = items.iter().map(|item| (item.id.as_str(), item)).collect();
+    for label in labels.iter().filter(|label| label.metric == *metric) {
+        // Loading checks that each label has its item.
+        let Some(item) = texts.get(label.item.as_str()) else { continue };
+        let entry = labelled.entry(item.id.clone()).or_insert_with(|| LabelledItem {
+            language: language(item),
+            people: BTreeMap::new(),
+            weight: label.weight,
+            length: item.claim.as_ref().unwrap_or(&item.sample.answer.response).chars().count(),
+        });
+        entry.people.insert(label.annotator.clone(), label.human);
+    }
+    labelled
+}
+
+/// A number to nine decimals: the mean of 0.1, 0.2 and 0.3 is that of 0.3, 0.2 and 0.1, and is not ranked apart from it.
+fn rounded(number: f64) -> f64 {
+    (number * 1e9).round() / 1e9
 }
 
 /// The language of an item: its tag as written, else what its question was taken for.

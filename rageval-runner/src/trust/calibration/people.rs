@@ -1,4 +1,4 @@
-//! How people agree among themselves: the ceiling of what a judge can reach.
+//! How people agree among themselves: a benchmark for a judge.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +27,8 @@ pub struct People {
     pub krippendorff_alpha: Option<Estimate>,
     /// Spearman's correlation of each person with the mean of the others, over the items that both they and others labelled.
     pub against_others: BTreeMap<String, Estimate>,
-    /// The mean of these: a judge that agrees with people as well as people do reaches about this.
+    /// The mean of these: a benchmark for a judge and no bound, since one person against the mean of the others is noisier than a judge against
+    /// the mean of all.
     pub ceiling: Option<f64>,
 }
 
@@ -70,7 +71,7 @@ fn against_others(name: &str, shared: &[&MeasuredItem]) -> Option<Estimate> {
         .filter_map(|item| {
             let own = item.people.get(name)?.number();
             let others = item.people.iter().filter(|(other, _)| *other != name).map(|(_, human)| human.number());
-            Some((own, stats::mean(&others.collect::<Vec<_>>())?))
+            Some((own, super::rounded(stats::mean(&others.collect::<Vec<_>>())?)))
         })
         .collect();
     spearman(&pairs)

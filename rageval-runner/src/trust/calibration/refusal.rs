@@ -1,6 +1,8 @@
 //! Decides whether a calibration lets a judge gate: every reason why it does not.
 
-use super::{Bars, Judged, MIN_LABELS, MIN_SPEARMAN, Measured};
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Bars, Judged, LabelledItem, MIN_LABELS, MIN_SPEARMAN, Measured};
 use crate::{model::run::JudgeStamp, stats};
 
 /// Slack of the comparison, as in all comparisons of scores.
@@ -19,20 +21,38 @@ pub struct Now<'a> {
     pub bars: &'a Bars,
 }
 
+/// Of so many labelled items one may be not applicable to the judge: rho is over the others.
+const ONE_NOT_APPLICABLE_IN: usize = 10;
+
 /// The labels of one metric as they stand in the files.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Labelled {
     /// There is none.
     Nothing,
     /// Some, with the items that have one and the digest over them.
     Items {
-        /// Items with a label of the metric.
-        items: usize,
+        /// Items with a label of the metric, by id: see [`super::labelled_items`].
+        items: BTreeMap<String, LabelledItem>,
         /// See [`super::label_digest`].
         digest: String,
+        /// The version of the golden set that the labels state.
+        set_version: Option<String>,
     },
     /// The files can't be read as labels, and the first reason.
     Unreadable(String),
+}
+
+/// How the items of a calibration differ from the labelled ones, by id.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Differences {
+    /// Labelled, and not in the calibration.
+    pub missing: Vec<String>,
+    /// In the calibration, and not labelled; or there more than once.
+    pub added: Vec<String>,
+    /// Other people, words or scores, weight, language or length than in the labels.
+    pub changed: Vec<String>,
+    /// How many items are labelled.
+    pub labelled: usize,
 }
 
 /// One reason why a judge is not believed.
@@ -58,6 +78,8 @@ pub enum Refusal {
     },
     /// Labels came, changed or went since.
     OtherLabels,
+    /// The labels are the same, and the items of the calibration are not theirs: somebody changed the calibration.
+    OtherItems(Differences),
     /// The labels were drawn from another version of the golden set.
     OtherSetVersion {
         /// The version that the labels state.
@@ -67,6 +89,13 @@ pub enum Refusal {
     },
     /// The judge gave no score on some items.
     Unmeasured {
+        /// How many.
+        items: usize,
+        /// Of how many labelled.
+        of: usize,
+    },
+    /// More than a tenth of the items are not applicable to the judge, so that the correlation would be over those that are left.
+    NotApplicable {
         /// How many.
         items: usize,
         /// Of how many labelled.
@@ -98,30 +127,55 @@ pub fn refusals(measured: Option<&Measured>, now: &Now<'_>) -> Vec<Refusal> {
     if now.bars.min_labels < MIN_LABELS || now.bars.min_spearman < MIN_SPEARMAN - SLACK {
         refusals.push(Refusal::LowBar);
     }
-    let labelled = match now.labels {
-        Labelled::Nothing => Ok(None),
-        Labelled::Items { items, digest } => Ok(Some((*items, digest))),
-        Labelled::Unreadable(why) => Err(Refusal::Labels(why.clone())),
-    };
-    refusals.extend(labelled.clone().err());
     let Some(measured) = measured else {
-        // How many items are labelled is not known where they can't be read.
-        refusals.extend(labelled.ok().map(|found| Refusal::Missing { labelled: found.map_or(0, |(items, _)| items) }));
+        refusals.push(match now.labels {
+            Labelled::Nothing => Refusal::Missing { labelled: 0 },
+            Labelled::Items { items, .. } => Refusal::Missing { labelled: items.len() },
+            // How many items are labelled is not known.
+            Labelled::Unreadable(why) => Refusal::Labels(why.clone()),
+        });
         return refusals;
     };
     if measured.judge.fingerprint != now.judge.fingerprint {
         refusals.push(Refusal::OtherJudge { calibrated: measured.judge.clone(), now: now.judge.clone() });
     }
-    if labelled.is_ok_and(|found| found.is_none_or(|(_, digest)| *digest != measured.labels)) {
-        refusals.push(Refusal::OtherLabels);
+    match now.labels {
+        Labelled::Nothing => refusals.push(Refusal::OtherLabels),
+        Labelled::Items { digest, .. } if *digest != measured.labels => refusals.push(Refusal::OtherLabels),
+        Labelled::Items { items, .. } => refusals.extend(differences(measured, items).map(Refusal::OtherItems)),
+        Labelled::Unreadable(why) => refusals.push(Refusal::Labels(why.clone())),
     }
-    if let Some(labels) = &measured.set_version
-        && now.set_version != Some(labels)
+    let stated = match now.labels {
+        Labelled::Items { set_version, .. } => set_version.as_ref(),
+        Labelled::Nothing | Labelled::Unreadable(_) => None,
+    };
+    // The labels as they are now, then as they were at the calibration.
+    if let Some(labels) = [stated, measured.set_version.as_ref()]
+        .into_iter()
+        .flatten()
+        .find(|version| now.set_version != Some(version.as_str()))
     {
         refusals.push(Refusal::OtherSetVersion { labels: labels.clone(), set: now.set_version.map(str::to_owned) });
     }
     refusals.extend(agreement(measured, now.bars));
     refusals
+}
+
+/// How the items of the calibration differ from those that are labelled; `None` where they do not.
+fn differences(measured: &Measured, labelled: &BTreeMap<String, LabelledItem>) -> Option<Differences> {
+    let mut found = Differences { labelled: labelled.len(), ..Differences::default() };
+    let mut seen = BTreeSet::new();
+    for item in &measured.items {
+        match labelled.get(&item.item) {
+            Some(_) if !seen.insert(item.item.as_str()) => found.added.push(item.item.clone()),
+            Some(label) if *label != item.labelled() => found.changed.push(item.item.clone()),
+            Some(_) => {}
+            None => found.added.push(item.item.clone()),
+        }
+    }
+    found.missing = labelled.keys().filter(|id| !seen.contains(id.as_str())).cloned().collect();
+    let is_same = found.missing.is_empty() && found.added.is_empty() && found.changed.is_empty();
+    (!is_same).then_some(found)
 }
 
 /// What the items themselves say against the judge.
@@ -130,6 +184,10 @@ fn agreement(measured: &Measured, bars: &Bars) -> Vec<Refusal> {
     let unmeasured = measured.items.iter().filter(|item| matches!(item.judge, Judged::Unmeasured(_))).count();
     if unmeasured > 0 {
         refusals.push(Refusal::Unmeasured { items: unmeasured, of: measured.items.len() });
+    }
+    let not_applicable = measured.items.iter().filter(|item| matches!(item.judge, Judged::NotApplicable(_))).count();
+    if not_applicable * ONE_NOT_APPLICABLE_IN > measured.items.len() {
+        refusals.push(Refusal::NotApplicable { items: not_applicable, of: measured.items.len() });
     }
     let pairs = measured.pairs();
     if pairs.len() < bars.min_labels {

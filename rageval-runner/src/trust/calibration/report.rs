@@ -1,6 +1,6 @@
 //! Says how a judge and people agree on one metric, in all the ways that help to decide whether to believe it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -142,7 +142,7 @@ pub(super) struct Counted<'a> {
 
 impl Counted<'_> {
     fn error(&self) -> f64 {
-        self.judge - self.human
+        super::rounded(self.judge - self.human)
     }
 }
 
@@ -239,7 +239,15 @@ fn length(counted: &[Counted<'_>]) -> Length {
             items: group.len(),
             mean_error: mean_error(group),
         };
-        by_length.chunks(by_length.len().div_ceil(GROUPS)).map(group).collect()
+        let thirds = by_length.chunks(by_length.len().div_ceil(GROUPS));
+        let bounds: BTreeSet<usize> = thirds.filter_map(|third| third.last()).map(|one| one.item.length).collect();
+        let mut rest = by_length.as_slice();
+        let up_to = |bound: usize| {
+            let (these, longer) = rest.split_at(rest.partition_point(|one| one.item.length <= bound));
+            rest = longer;
+            group(these)
+        };
+        bounds.into_iter().map(up_to).collect()
     };
     Length { spearman: spearman(&pairs), groups }
 }

@@ -33,7 +33,7 @@ const NO: Human = Human::Verdict(Verdict::Contradicted);
 fn people_together_are_a_mean_of_scores_and_a_majority_of_verdicts() {
     let score = |value| Human::Score(unit(value));
     let check = |people: &[Human], expected: Option<f64>| assert_eq!(item("a", people, 1.0).human(), expected);
-    check(&[score(0.25), score(0.75), score(1.0)], Some(2.0 / 3.0));
+    check(&[score(0.25), score(0.75), score(1.0)], Some(0.666_666_667));
     check(&[score(0.0), score(1.0)], Some(0.5));
     check(&[YES, NO, YES], Some(1.0));
     check(&[YES, NO, NO], Some(0.0));
@@ -124,7 +124,7 @@ fn a_kind_judge_is_corrected_downwards_by_weights_too() {
 }
 
 #[test]
-fn people_are_the_ceiling_only_where_they_share_items() {
+fn people_are_a_benchmark_only_where_they_share_items() {
     let score = |value| Human::Score(unit(value));
     let alone = reported((0..10).map(|i| item(&format!("i{i}"), &[score(f64::from(i) / 10.0)], 0.5)).collect());
     assert_eq!((alone.people.shared, alone.people.ceiling), (0, None));
@@ -140,14 +140,111 @@ fn people_are_the_ceiling_only_where_they_share_items() {
 fn a_bar_on_the_edge_passes_and_one_item_less_does_not() {
     let bars = Bars::default();
     let judge = JudgeStamp::default();
-    let labels = Labelled::Items { items: 50, digest: String::new() };
-    let now = Now { judge: &judge, labels: &labels, set_version: None, bars: &bars };
     let items = |count: usize| (0..count).map(|i| item(&format!("i{i:02}"), &[YES, YES], 1.0)).collect::<Vec<_>>();
+    let labels = labelled(&items(50));
+    let now = Now { judge: &judge, labels: &labels, set_version: None, bars: &bars };
     assert_eq!(refusals(Some(&of(items(50))), &now), [Refusal::ConstantJudge, Refusal::ConstantPeople]);
-    let few = refusals(Some(&of(items(49))), &now);
+    let few = refusals(Some(&of(items(49))), &Now { labels: &labelled(&items(49)), ..now.clone() });
     assert_eq!(few[0], Refusal::TooFew { items: 49, min: 50 });
     assert_eq!(refusals(None, &now), [Refusal::Missing { labelled: 50 }]);
     let broken = Labelled::Unreadable("a.yaml:1: no annotator".to_owned());
     let why = [Refusal::Labels("a.yaml:1: no annotator".to_owned())];
     assert_eq!(refusals(None, &Now { labels: &broken, ..now }), why);
+}
+
+/// Labels that say what these items say.
+fn labelled(items: &[MeasuredItem]) -> Labelled {
+    let items = items.iter().map(|item| (item.item.clone(), item.labelled())).collect();
+    Labelled::Items { items, digest: String::new(), set_version: None }
+}
+
+/// What is refused of these items, where the labels are those of `labels`.
+fn refused(items: Vec<MeasuredItem>, labels: &Labelled, set_version: Option<&str>) -> Vec<Refusal> {
+    let now = Now { judge: &JudgeStamp::default(), labels, set_version, bars: &Bars::default() };
+    refusals(Some(&of(items)), &now)
+}
+
+/// Sixty items on which the judge agrees with people but for every tenth.
+fn sixty() -> Vec<MeasuredItem> {
+    let one = |i: usize| {
+        let good = i.is_multiple_of(2);
+        item(&format!("i{i:02}"), &[if good { YES } else { NO }], f64::from(good != i.is_multiple_of(10)))
+    };
+    (0..60).map(one).collect()
+}
+
+#[test]
+fn items_that_are_not_the_labelled_ones_are_refused() {
+    let labels = labelled(&sixty());
+    assert_eq!(refused(sixty(), &labels, None), []);
+    let check = |change: &dyn Fn(&mut Vec<MeasuredItem>), expected: [&[&str]; 3]| {
+        let mut items = sixty();
+        change(&mut items);
+        let [missing, added, changed] = expected.map(|ids| ids.iter().map(|id| (*id).to_owned()).collect());
+        let expected = Refusal::OtherItems(Differences { missing, added, changed, labelled: 60 });
+        assert_eq!(refused(items, &labels, None)[0], expected);
+    };
+    // The judge's errors are deleted, or people made to say what the judge says.
+    check(
+        &|items| items.retain(|item| item.human() == item.score()),
+        [&["i00", "i10", "i20", "i30", "i40", "i50"], &[], &[]],
+    );
+    check(&|items| items[10].people = [("p0".to_owned(), NO)].into(), [&[], &[], &["i10"]]);
+    check(&|items| items[10].people = [("p1".to_owned(), YES)].into(), [&[], &[], &["i10"]]);
+    check(&|items| items[10].weight = 0.5, [&[], &[], &["i10"]]);
+    check(&|items| items[10].language = "pt".to_owned(), [&[], &[], &["i10"]]);
+    check(&|items| items[10].length = 6, [&[], &[], &["i10"]]);
+    check(&|items| items.push(item("new", &[YES], 1.0)), [&[], &["new"], &[]]);
+    check(&|items| items.push(items[2].clone()), [&[], &["i02"], &[]]);
+}
+
+#[test]
+fn more_than_a_tenth_that_is_not_applicable_is_refused() {
+    let without = |count: usize| {
+        let mut items = sixty();
+        for item in items.iter_mut().take(count) {
+            item.judge = Judged::NotApplicable("it declines".to_owned());
+        }
+        items
+    };
+    let labels = labelled(&sixty());
+    assert_eq!(refused(without(6), &labels, None), []);
+    assert_eq!(refused(without(7), &labels, None), [Refusal::NotApplicable { items: 7, of: 60 }]);
+}
+
+#[test]
+fn the_version_in_the_labels_now_is_held_to_that_of_the_set() {
+    let Labelled::Items { items, digest, .. } = labelled(&sixty()) else { panic!("they are items") };
+    let labels = Labelled::Items { items, digest, set_version: Some("1.1.0".to_owned()) };
+    let other = |set: Option<&str>| Refusal::OtherSetVersion { labels: "1.1.0".into(), set: set.map(str::to_owned) };
+    for set in [None, Some("1.0.0")] {
+        assert_eq!(refused(sixty(), &labels, set), [other(set)]);
+    }
+    assert_eq!(refused(sixty(), &labels, Some("1.1.0")), []);
+}
+
+#[test]
+fn digits_that_come_from_adding_in_another_order_are_no_ranks() {
+    let people = [[0.1, 0.2, 0.3], [0.3, 0.2, 0.1]].map(|all| all.map(|score| Human::Score(unit(score))));
+    let items: Vec<_> = (0..60).map(|i| item(&format!("i{i:02}"), &people[i % 2], f64::from(i % 2 == 0))).collect();
+    assert_eq!(refused(items.clone(), &labelled(&items), None), [Refusal::ConstantPeople]);
+    assert_eq!(reported(items).agreement.spearman, None);
+    // A judge that is always a tenth too kind errs by the same on all lengths.
+    let kind = (0..60_u32).map(|i| {
+        let said = f64::from(i % 9) / 10.0;
+        MeasuredItem { length: i as usize, ..item(&format!("i{i:02}"), &[Human::Score(unit(said))], said + 0.1) }
+    });
+    assert_eq!(reported(kind.collect()).length.spearman, None);
+}
+
+#[test]
+fn groups_of_one_length_are_one() {
+    let lengths = [5, 42, 42, 42, 42, 42, 42, 42, 50];
+    let items = lengths
+        .iter()
+        .enumerate()
+        .map(|(i, length)| MeasuredItem { length: *length, ..item(&format!("i{i}"), &[YES], 1.0) });
+    let groups: Vec<_> =
+        reported(items.collect()).length.groups.iter().map(|group| (group.up_to, group.items)).collect();
+    assert_eq!(groups, [(42, 8), (50, 1)]);
 }

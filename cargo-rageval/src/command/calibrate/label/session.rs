@@ -56,8 +56,8 @@ enum Done {
 }
 
 impl Session<'_> {
-    /// Asks until all is labelled or skipped, the person quits, or the input ends.
-    pub(super) fn run(mut self, mut file: LabelFile) -> Result<(), Failure> {
+    /// Asks until all is labelled or skipped, the person quits, or the input ends; gives how many labels it wrote.
+    pub(super) fn run(mut self, mut file: LabelFile) -> Result<usize, Failure> {
         let takes_verdicts = self.items.iter().all(|one| one.item.claim.is_some());
         let all = self.before + self.items.len();
         let mut done: Vec<Done> = Vec::new();
@@ -68,7 +68,10 @@ impl Session<'_> {
             print(&screen::item(&one.item, self.before + done.len() + 1, all))?;
             let choice = loop {
                 ask(&screen::prompt(takes_verdicts))?;
-                let Some(typed) = self.keys.next()? else { return Ok(end_line()?) };
+                let Some(typed) = self.keys.next()? else {
+                    end_line()?;
+                    return Ok(written(&done));
+                };
                 match choice(&typed, takes_verdicts) {
                     Some(Choice::Help) => print(&screen::help(takes_verdicts))?,
                     Some(Choice::Note) => {
@@ -114,12 +117,16 @@ impl Session<'_> {
                         print(&["the last label was taken back".to_owned()])?;
                     }
                 },
-                Choice::Quit => return Ok(()),
+                Choice::Quit => break,
                 Choice::Note | Choice::Help => {}
             }
         }
-        Ok(())
+        Ok(written(&done))
     }
+}
+
+fn written(done: &[Done]) -> usize {
+    done.iter().filter(|done| matches!(done, Done::Labelled { .. })).count()
 }
 
 /// What was typed, as a key or as the word that it stands for; `None`: neither.

@@ -2,7 +2,7 @@
 
 pub mod report;
 
-use super::text::{against, bar, interval_text, line, visible, whole_line, whole_lines};
+use super::text::{against, bar, interval_text, line, shortened, visible, whole_line, whole_lines};
 use crate::{
     model::{
         MetricKey,
@@ -11,7 +11,7 @@ use crate::{
     stats::Interval,
     trust::{
         Date, Waivable, Waiver,
-        calibration::{Bars, Looked, MIN_LABELS, MIN_SPEARMAN, Measured, Refusal, estimate},
+        calibration::{Bars, Differences, Looked, MIN_LABELS, MIN_SPEARMAN, Measured, Refusal, estimate},
     },
 };
 
@@ -129,16 +129,29 @@ pub fn told(metric: &MetricKey, refusal: &Refusal, bars: &Bars) -> (String, Stri
             again(),
         ),
         Refusal::OtherLabels => (format!("the labels of {metric} are others than at its calibration"), again()),
+        Refusal::OtherItems(differences) => {
+            (format!("{FILE} does not hold the labels of {metric}: {}", differing(differences)), again())
+        }
         Refusal::OtherSetVersion { labels, set } => {
+            let todo = match set {
+                Some(_) => "look whether they still fit, state its version in them, then: cargo rageval calibrate",
+                None => "lock the cases, or take the version out of the labels, then: cargo rageval calibrate",
+            };
             let set = set.as_ref().map_or("states no version".to_owned(), |set| format!("is at {}", visible(set)));
             (
                 format!("the labels were drawn from version {} of the golden set, which {set}", visible(labels)),
-                "look whether they still fit, state its version in them, then: cargo rageval calibrate".to_owned(),
+                todo.to_owned(),
             )
         }
         Refusal::Unmeasured { items, of } => (
             format!("the judge gave no score on {items} of {of} labelled items"),
             "ask it again: cargo rageval calibrate".to_owned(),
+        ),
+        Refusal::NotApplicable { items, of } => (
+            format!(
+                "{items} of {of} labelled items are not applicable to the judge, more than a tenth: the correlation is over the others alone"
+            ),
+            "label items that the metric can measure in their place, then: cargo rageval calibrate".to_owned(),
         ),
         Refusal::TooFew { items, min } => (
             format!("{items} labelled items count, and it takes {min}"),
@@ -159,15 +172,50 @@ pub fn told(metric: &MetricKey, refusal: &Refusal, bars: &Bars) -> (String, Stri
     }
 }
 
+/// The file of the calibration.
+const FILE: &str = "baselines/calibration.json";
+
+/// How its items differ from the labelled ones.
+fn differing(differences: &Differences) -> String {
+    let Differences { missing, added, changed, labelled } = differences;
+    let are = |items: &[String]| if items.len() == 1 { "is" } else { "are" };
+    let mut parts = Vec::new();
+    if !missing.is_empty() {
+        parts.push(format!(
+            "{} of {labelled} labelled items {} missing: {}",
+            missing.len(),
+            are(missing),
+            few(missing)
+        ));
+    }
+    if !changed.is_empty() {
+        let told = format!("{} {} not as labelled (people, weight, language, length)", changed.len(), are(changed));
+        parts.push(format!("{told}: {}", few(changed)));
+    }
+    if !added.is_empty() {
+        parts.push(format!("{} {} not labelled, or there twice: {}", added.len(), are(added), few(added)));
+    }
+    parts.join("; ")
+}
+
+/// The first three ids.
+fn few(ids: &[String]) -> String {
+    let shown: Vec<String> = ids.iter().take(3).map(|id| shortened(id, 40)).collect();
+    match ids.len().saturating_sub(shown.len()) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
 /// Provider and model.
 fn name(judge: &JudgeStamp) -> String {
     visible(&format!("{} {}", judge.provider, judge.model))
 }
 
-/// The same with the first digits of the fingerprint, by which two of one name are told apart.
+/// The same with the first digits of the fingerprint, by which two of one name are told apart; it covers the metric too.
 fn exact_name(judge: &JudgeStamp) -> String {
     let fingerprint: String = judge.fingerprint.chars().take(8).collect();
-    format!("{} ({fingerprint})", name(judge))
+    format!("{} (with this metric {fingerprint})", name(judge))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{exact_name, told};
+use super::{name, told};
 use crate::{
     report::console::text::{COLUMNS, LABEL, bar, interval_text, line, listed, shortened, visible, whole_lines},
     stats::Interval,
@@ -26,7 +26,7 @@ const ACROSS: usize = 37;
 /// The report of one metric: the ruling, the correlations, the people, yes and no, languages, lengths, the pass rate where it was asked for, the
 /// worst disagreements, and a plot where there is something to plot.
 pub fn report(report: &Report, refusals: &[Refusal], bars: &Bars) -> Vec<String> {
-    let mut lines = vec![line("calibration", &format!("{}, judged by {}", report.metric, exact_name(&report.judge)))];
+    let mut lines = vec![line("calibration", &format!("{}, judged by {}", report.metric, name(&report.judge)))];
     if refusals.is_empty() {
         lines.push(line("passed", &format!("it may gate: rho is at least {}", bar(bars.min_spearman))));
     }
@@ -80,7 +80,7 @@ fn people(people: &People) -> Vec<String> {
     }
     let ceiling = people.ceiling.map_or("-".to_owned(), |ceiling| format!("{ceiling:.3}"));
     let shared =
-        format!("each against the others, over {} items: rho {ceiling}, the ceiling of any judge", people.shared);
+        format!("each against the others, over {} items: rho {ceiling}, a benchmark for a judge", people.shared);
     lines.push(line("", &shared));
     lines.push(line("", &format!("Krippendorff's alpha {}", shown(people.krippendorff_alpha))));
     lines
