@@ -176,5 +176,5 @@ fn without_a_readable_history_nothing_reads_as_passed() {
     let decision = world.gate(GATE);
     assert_eq!(decision.ruling, Ruling::Inconclusive, "{:#?}", decision.lines);
     let said = &decision.lines[0];
-    assert!(said.starts_with("inconclusive  not decided, so not passed: the baseline or its history"), "{said}");
+    assert!(said.starts_with("inconclusive: not decided, so not passed: the baseline or its history"), "{said}");
 }
