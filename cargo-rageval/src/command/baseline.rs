@@ -62,6 +62,7 @@ fn replace(to: &Path, earlier: Option<&Kept>, mut later: Accepted, reason: Optio
         let lowered = LoweredScores { reason: reason.to_owned(), scores, gone: gone.to_vec() };
         later.baseline.manifest.reasons.push(lowered);
     }
+    history::check(to).map_err(|error| Failure::Input(error.to_string()))?;
     baseline::write(to, &later.baseline, &later.texts).map_err(|error| Failure::Input(error.to_string()))?;
     history::append(to, &later.baseline).map_err(|error| Failure::Input(error.to_string()))?;
     let mut text = match &difference {

@@ -282,6 +282,17 @@ fn compare(check: &Check, policy: &Policy, context: &Context, recorded: &Recorde
     } else if !faults.is_empty() {
         out.push_str("undecided  not every reading was given\n");
         Ending::Undecided
+    } else if !found.can_show_drift() {
+        let _ = writeln!(
+            out,
+            "undecided  it can't be told: {} with {} {} could not show drift, whatever the judge says (p {:.4} at the least);\n           \
+             record more probes, or ask with more --samples",
+            plural(found.probes, "probe"),
+            check.samples,
+            if found.probes == 1 { "readings" } else { "readings each" },
+            found.least_p
+        );
+        Ending::Undecided
     } else {
         out.push_str("no drift   beyond its own noise\n");
         Ending::Pass
@@ -322,6 +333,10 @@ fn told(out: &mut String, found: &Findings, compared: &[Compared<'_>]) {
         rate(found.own_rate_now)
     );
     let _ = writeln!(out, "chance     p {:.4} that one judge gave both; {ALPHA} and less is drift", found.p);
+}
+
+fn plural(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
 /// `supported x2, unsupported`: what the readings of one probe say.

@@ -99,6 +99,24 @@ fn what_is_not_answered_is_undecided_unless_the_rest_is_drift() {
 }
 
 #[test]
+fn probes_that_could_show_no_drift_are_undecided_and_a_cut_file_is_refused() {
+    let (_judge, folder) = started();
+    ends(folder.path(), &RECORD, 0);
+    let file = folder.path().join("baselines/probes.json");
+    let text = std::fs::read_to_string(&file).expect("recorded");
+    let lines: Vec<&str> = text.lines().collect();
+    let first = lines.iter().position(|line| line.starts_with("{\"id\"")).expect("a probe");
+    let cut = format!("{}\n{}\n]}}\n", lines[..first].join("\n"), lines[first].trim_end_matches(','));
+    std::fs::write(&file, &cut).expect("written");
+    let refused = refuses(folder.path(), &CHECK);
+    assert!(refused.contains("it says that it holds 12 probes, and 1 is there"), "{refused}");
+    std::fs::write(&file, cut.replace("\"count\":12", "\"count\":1")).expect("written");
+    let text = ends(folder.path(), &CHECK, 3);
+    assert!(text.contains("can't be told: 1 probe with 3 readings could not show drift"), "{text}");
+    assert!(!text.contains("no drift"), "{text}");
+}
+
+#[test]
 fn another_judge_is_undecided_and_asked_nothing() {
     let (judge, folder) = started();
     assert!(refuses(folder.path(), &CHECK).contains("no probes are recorded yet"));

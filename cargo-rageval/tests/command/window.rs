@@ -88,6 +88,16 @@ fn a_lost_history_is_undecided_and_a_broken_one_is_told() {
         text.contains("thresholds.yaml:4") && text.contains("history.jsonl: line 2: expected value; restore it"),
         "{text}"
     );
+    // Nothing is accepted onto it, and nothing written.
+    let torn = format!("{line}{}", &line[..line.len() / 2]);
+    std::fs::write(&history, &torn).expect("written");
+    let baseline = std::fs::read_to_string(folder.path().join("baselines/main.json")).expect("written");
+    write_run(folder.path(), 0.97);
+    let text = ends(folder.path(), &["baseline", "accept", "run.json"], 2);
+    assert!(text.contains("history.jsonl: line 2: ") && text.contains("or take the line out"), "{text}");
+    assert_eq!(std::fs::read_to_string(&history).expect("there"), torn);
+    assert_eq!(std::fs::read_to_string(folder.path().join("baselines/main.json")).expect("there"), baseline);
+    write_run(folder.path(), 0.95);
     std::fs::remove_file(&history).expect("removed");
     let text = ends(folder.path(), &["gate", "run.json"], 3);
     assert!(text.contains("the history holds no accepted run of this judge and metric"), "{text}");

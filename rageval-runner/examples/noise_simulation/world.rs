@@ -313,7 +313,8 @@ impl<'a> World<'a> {
             let (confirmation, breaks_case_rule) = confirmation;
             progress.asked += self.asked.get() - before;
             progress.confirmed += usize::from(suspect.counts && breaks_case_rule);
-            let readings = Readings { now, baseline: of_baseline, confirmation: Some(confirmation), second: None };
+            let readings =
+                Readings { now, baseline: of_baseline, confirmation: Some(confirmation), ..Readings::default() };
             let record = Arc::make_mut(records.get_mut(&suspect.case).expect("a record"));
             record.readings.insert(self.scene.metric.clone(), readings);
         }

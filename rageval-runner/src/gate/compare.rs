@@ -209,16 +209,16 @@ pub struct PassRates {
 pub struct Change {
     /// The case.
     pub case: CaseId,
-    /// Its score in the base.
+    /// Its score in the base, as it was read first.
     pub base: f64,
-    /// Its score now.
+    /// Its score now, as it was read first.
     pub current: f64,
 }
 
 /// Changes that are named of each metric.
 const MOST_NAMED: usize = 10;
 
-/// Compares by case id and content digest; what is not in both with the same content is counted and not compared.
+/// Compares first readings by case id and content digest; what is not in both with the same content is counted and not compared.
 pub fn compare(base: &Side, current: &Side, frame: &Frame<'_>) -> Comparison {
     let mut cases = Cases::default();
     let mut paired = Vec::new();
@@ -269,14 +269,21 @@ fn of_metric(
     let (mut scored, mut not_applicable, mut unmeasured) = (Vec::new(), 0, 0);
     for id in paired {
         let of = |side: &Side| side.cases[id].1.get(metric).cloned();
-        match (of(base), of(current)) {
-            (Some(Outcome::Scored { score: before, .. }), Some(Outcome::Scored { score: now, .. })) => {
-                scored.push((id.clone(), before.value.get(), now.value.get()));
-            }
+        let (before, now) = (of(base), of(current));
+        // A baseline holds what most of several readings said, a run what was read first: only first readings are of one kind.
+        let first = |outcome: Option<&Outcome>| outcome.and_then(Outcome::first_score);
+        if let (Some(before), Some(now)) = (first(before.as_ref()), first(now.as_ref())) {
+            scored.push((id.clone(), before.get(), now.get()));
+            continue;
+        }
+        match (before, now) {
             (Some(Outcome::Unmeasured { .. }) | None, _) | (_, Some(Outcome::Unmeasured { .. }) | None) => {
                 unmeasured += 1;
             }
-            (Some(Outcome::NotApplicable { .. }), _) | (_, Some(Outcome::NotApplicable { .. })) => not_applicable += 1,
+            (
+                Some(Outcome::NotApplicable { .. } | Outcome::Scored { .. }),
+                Some(Outcome::NotApplicable { .. } | Outcome::Scored { .. }),
+            ) => not_applicable += 1,
         }
     }
     let Some(means) = means(&scored, frame) else {

@@ -23,6 +23,9 @@ pub struct Readings {
     /// The one fresh reading of both sides for the drop of a mean; absent where no mean was suspected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second: Option<SecondReading>,
+    /// That fresh reading was wanted, and a side gave none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub second_failed: bool,
 }
 
 /// One reading.

@@ -121,12 +121,13 @@ impl Record {
 
     /// Adds further readings of a metric to those that are there.
     pub fn add_readings(&mut self, metric: MetricKey, more: Readings) {
-        let Readings { now, baseline, confirmation, second } = more;
+        let Readings { now, baseline, confirmation, second, second_failed } = more;
         let readings = self.readings.entry(metric).or_default();
         readings.now.extend(now);
         readings.baseline.extend(baseline);
         readings.confirmation = confirmation.or(readings.confirmation.take());
         readings.second = second.or(readings.second);
+        readings.second_failed |= second_failed;
     }
 
     /// The sample, where the system answered.

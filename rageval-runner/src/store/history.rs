@@ -84,7 +84,16 @@ pub fn append(path: &Path, baseline: &Baseline) -> Result<(), StoreError> {
     write_atomically(&history, text.as_bytes())
 }
 
-/// The last `count` accepted runs of a baseline file, oldest first; none where there is no history.
+/// Whether a line can be added: what no later run could read is refused before anything is written.
+///
+/// # Errors
+/// As of [`last`] for all lines.
+pub fn check(path: &Path) -> Result<(), StoreError> {
+    last(path, usize::MAX).map(drop)
+}
+
+/// The last `count` accepted runs of a baseline file, oldest first; none where there is no history. Equal lines are one run, in the place of
+/// the last of them.
 ///
 /// # Errors
 /// A line is not what this version writes, or its means are not those of its scores.
@@ -110,6 +119,8 @@ pub fn last(path: &Path, count: usize) -> Result<Vec<AcceptedRun>, StoreError> {
             return Err(StoreError::format(&history, why));
         }
         if head.baseline == name {
+            // A merge of two branches may have doubled a line, which would push another run out.
+            runs.retain(|(_, earlier)| *earlier != line);
             runs.push((number, line));
         }
     }

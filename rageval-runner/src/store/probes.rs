@@ -50,6 +50,8 @@ struct FileV1 {
     judge: JudgeStamp,
     #[serde(default)]
     calls_itself: BTreeSet<String>,
+    /// How many probes follow; absent in files of older releases.
+    count: Option<usize>,
     probes: Vec<ProbeV1>,
 }
 
@@ -90,6 +92,11 @@ pub fn read_if_present(path: &Path) -> Result<Option<RecordedProbes>, StoreError
     let file: FileV1 = serde_json::from_str(&text).map_err(|error| unreadable(&error))?;
     let recorded =
         file.recorded.parse().map_err(|_| unreadable(&format!("`recorded` is no day: {}", file.recorded)))?;
+    let there = file.probes.len();
+    if let Some(count) = file.count.filter(|count| *count != there) {
+        let are = if there == 1 { "is" } else { "are" };
+        return Err(unreadable(&format!("it says that it holds {count} probes, and {there} {are} there")));
+    }
     let mut seen = BTreeSet::new();
     let mut probes = Vec::with_capacity(file.probes.len());
     for ProbeV1 { id, language, query, claim, contexts, verdicts } in file.probes {
@@ -125,6 +132,7 @@ fn text(recorded: &RecordedProbes) -> serde_json::Result<String> {
     if !calls_itself.is_empty() {
         let _ = writeln!(text, "\"calls_itself\":{},", serde_json::to_string(calls_itself)?);
     }
+    let _ = writeln!(text, "\"count\":{},", probes.len());
     text.push_str("\"probes\":[");
     for (index, (probe, verdicts)) in probes.iter().enumerate() {
         let Probe { id, language, query, claim, contexts } = probe.clone();
@@ -157,7 +165,11 @@ mod tests {
         assert_eq!(read_if_present(&path).expect("no file"), None);
         write(&path, &recorded()).expect("written");
         assert_eq!(read_if_present(&path).expect("readable"), Some(recorded()));
-        assert_eq!(fs::read_to_string(&path).expect("there").lines().count(), 5 + 12 + 1);
+        assert_eq!(fs::read_to_string(&path).expect("there").lines().count(), 6 + 12 + 1);
+        // Of an older release.
+        let text = text(&recorded()).expect("JSON").replace("\"count\":12,\n", "");
+        fs::write(&path, text).expect("written");
+        assert_eq!(read_if_present(&path).expect("readable"), Some(recorded()));
     }
 
     #[test]
@@ -169,6 +181,7 @@ mod tests {
         let silent = text.replacen("[\"supported\",\"supported\",\"supported\"]", "[]", 1);
         for (text, expected) in [
             (text.replace("\"version\":1", "\"version\":2"), "written by a newer rageval"),
+            (text.replace("\"count\":12", "\"count\":13"), "it says that it holds 13 probes, and 12 are there"),
             (text.replace("rageval-probes", "rageval-run"), "its `format` is not rageval-probes"),
             (twice, "the probe `en-stated` stands there twice"),
             (silent, "the probe `en-stated` lacks its verdicts"),

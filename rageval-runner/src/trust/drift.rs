@@ -79,12 +79,13 @@ pub struct Drift<'a> {
 }
 
 impl<'a> Drift<'a> {
-    /// Compares two judges on the answers of one metric. `is_bad` says which verdicts count against the score.
+    /// Compares two judges on the answers of one metric, by what each said first: the majority of several readings of one beside the first
+    /// reading of the other would look like a shift. `is_bad` says which verdicts count against the score.
     pub fn of(metric: &'a MetricKey, answers: &'a [Rejudged], is_bad: impl Fn(Verdict) -> bool, seed: u64) -> Self {
         let mut shifts = Vec::new();
         let mut one_sided = Vec::new();
         for of in answers {
-            match (of.before.score(), of.now.score()) {
+            match (of.before.first_score(), of.now.first_score()) {
                 (Some(before), Some(now)) => shifts.push(Shift { of, before: before.get(), now: now.get() }),
                 (None, None) => {}
                 (Some(_), None) | (None, Some(_)) => one_sided.push(of),
@@ -158,6 +159,15 @@ mod tests {
         assert_eq!(drift.rho, Some(0.5));
         assert_eq!(drift.flips, None);
         assert!(drift.interval.is_some());
+    }
+
+    #[test]
+    fn first_readings_are_compared_with_first_readings() {
+        let answers =
+            [answer("a", score(1.0).read_first_as(&score(0.5)), score(0.5)), answer("b", score(1.0), score(1.0))];
+        let key = MetricKey::parse("faithfulness").expect("a key");
+        let drift = Drift::of(&key, &answers, is_bad, 0);
+        assert_eq!((drift.before, drift.now, drift.moved().count()), (Some(0.75), Some(0.75), 0));
     }
 
     #[test]

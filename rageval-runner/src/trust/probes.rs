@@ -74,6 +74,8 @@ pub struct Findings {
     pub flipped_in_all: usize,
     /// Probability of at least so much difference if each probe's readings of then and now were of one judge.
     pub p: f64,
+    /// The smallest `p` that so many probes and readings can have: were every reading of then on one side and every one of now on the other.
+    pub least_p: f64,
 }
 
 impl Findings {
@@ -90,7 +92,13 @@ impl Findings {
             own_rate_now: own_rate(compared.iter().map(|probe| probe.now.as_slice())),
             flipped_in_all,
             p: p_value(compared),
+            least_p: least_p(compared),
         }
+    }
+
+    /// Whether so many probes and readings could show any drift at all.
+    pub fn can_show_drift(&self) -> bool {
+        self.least_p <= ALPHA + 1e-9
     }
 
     /// Whether the judge is another one than when the probes were recorded, beyond its own noise.
@@ -151,6 +159,16 @@ fn p_value(compared: &[Compared<'_>]) -> f64 {
         sums = next;
     }
     sums.range(seen..).map(|(_, weight)| weight).sum::<f64>().min(1.0)
+}
+
+/// Of all ways to deal out the readings of a probe, one puts the two sides so far apart as can be; two where then and now have as many readings.
+fn least_p(compared: &[Compared<'_>]) -> f64 {
+    let of = |probe: &Compared<'_>| {
+        let (then, now) = (probe.then.len(), probe.now.len());
+        let furthest = if then == now { 2.0 } else { 1.0 };
+        (furthest / choose(then + now, then)).min(1.0)
+    };
+    compared.iter().map(of).product()
 }
 
 /// Of `n`, so many ways to take `k`.
@@ -222,6 +240,25 @@ mod tests {
         assert_eq!((found.flipped, found.p, found.is_drift()), (0, 1.0, false));
         assert_eq!(found.own_rate_then, Some(0.0));
         assert_eq!(findings(&[]).interval, None);
+    }
+
+    #[test]
+    fn the_least_p_is_that_of_a_judge_that_turned_over_whole() {
+        let pair: (&[Verdict], &[Verdict]) = (&GOOD[..2], &BAD[..2]);
+        let uneven: (&[Verdict], &[Verdict]) = (&GOOD[..2], &[Unsupported; 4]);
+        for (readings, can_show) in [
+            (vec![], false),
+            (vec![(GOOD, BAD)], false),
+            (vec![(GOOD, BAD), (BAD, GOOD)], true),
+            (vec![pair; 4], false),
+            (vec![pair; 5], true),
+            (vec![uneven], false),
+            (vec![uneven; 2], true),
+        ] {
+            let found = findings(&readings);
+            assert!((found.p - found.least_p).abs() < 1e-12, "{found:?}");
+            assert_eq!((found.can_show_drift(), found.is_drift()), (can_show, can_show), "{found:?}");
+        }
     }
 
     #[test]

@@ -17,7 +17,7 @@ use rageval_runner::{
     report::console::trust::SETUP,
     store::{
         baseline::{self, Answers},
-        runs,
+        history, runs,
     },
 };
 
@@ -94,6 +94,8 @@ pub(super) fn run(accept: &Accept, context: &Context) -> Result<Ending, Failure>
         _ => None,
     };
     let earlier = baseline::read_if_present(&to).map_err(|error| input(&error))?;
+    // Before a judge is asked for what could not be kept.
+    history::check(&to).map_err(|error| input(&error))?;
     let mut accepted =
         baseline::from_run(&run).map_err(|refused| Failure::Input(format!("{}: {refused}", from.display())))?;
     if let Some(lines) = distrusted(&run, here.as_ref()) {

@@ -18,7 +18,10 @@ use rageval_runner::{
     },
     report::console::text::{against, interval_text, listed, score, shortened, visible},
     stats::wilson,
-    store::baseline::{self, Accepted, Answers, Rejudging},
+    store::{
+        baseline::{self, Accepted, Answers, Rejudging},
+        history,
+    },
     trust::{
         self, Generators,
         drift::{Drift, Rejudged, Shift},
@@ -91,6 +94,10 @@ pub(super) fn run(rejudge: &Rejudge, context: &Context) -> Result<Ending, Failur
     let named = policy.rules.regression.as_ref().map_or("baselines/main.json", |regression| &regression.baseline);
     let path = rejudge.baseline.clone().unwrap_or_else(|| context.root.join(named));
     let earlier = baseline::read(&path).map_err(|error| input(&error))?;
+    if rejudge.accept {
+        // Before a judge is asked for what could not be kept.
+        history::check(&path).map_err(|error| input(&error))?;
+    }
     let texts = baseline::read_texts(&path).map_err(|error| input(&error))?;
     let answers = Answers::new(&path, &earlier, &texts).map_err(|error| input(&error))?;
     let answered = answered(&policy, &set, &earlier, &answers);

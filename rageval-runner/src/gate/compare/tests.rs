@@ -157,3 +157,19 @@ fn a_system_that_failed_is_unmeasured_in_every_metric() {
     let numbers = compared(&world, &side, &side).metrics.remove(0).whole.expect("compared");
     assert_eq!((numbers.n, numbers.unmeasured), (2, 1));
 }
+
+#[test]
+fn a_baseline_of_several_readings_is_compared_by_its_first_ones() {
+    let (world, mut base, current) = sides("faithfulness", &[1.0; 6], &[1.0, 1.0, 1.0, 1.0, 0.5, 0.75]);
+    let settled: [(usize, f64, f64); 2] = [(4, 1.0, 0.5), (5, 1.0, 1.0)];
+    let ids: Vec<CaseId> = base.cases.keys().cloned().collect();
+    for (place, by_most, first) in settled {
+        let outcome = scored(by_most).read_first_as(&scored(first));
+        base.cases.get_mut(&ids[place]).expect("a case").1.insert(key("faithfulness"), outcome);
+    }
+    let of = compared(&world, &base, &current).metrics.remove(0);
+    let numbers = of.whole.expect("compared");
+    assert_eq!((numbers.worse, numbers.better, numbers.equal), (1, 0, 5));
+    assert!((numbers.means.base - 5.5 / 6.0).abs() < 1e-12 && (numbers.means.drop - 0.25 / 6.0).abs() < 1e-12);
+    assert_eq!(of.largest, [Change { case: ids[5].clone(), base: 1.0, current: 0.75 }]);
+}

@@ -30,7 +30,8 @@ struct Best<'a> {
 impl Evidence<'_> {
     pub(super) fn window_drop(&self, metric: &MetricKey, max_drop: f64) -> Found {
         if self.basis.comparable(metric).is_none() {
-            let why = "not compared: the baseline or its history is missing or unreadable, see gate::setup";
+            let why =
+                "not decided, so not passed: the baseline or its history is missing or unreadable, see gate::setup";
             return self.found(Ruling::Inconclusive, why.to_owned());
         }
         let tally = self.tally(metric);

@@ -104,7 +104,10 @@ async fn read_pair(
 ) -> Result<Option<Again>, Problem> {
     let case = desk.case(&id)?;
     let Some(record) = records.get(&id) else { return Ok(None) };
-    let read = async || Ok(Readings { second: both_sides(desk, case, record, &metric).await, ..Readings::default() });
+    let read = async || {
+        let second = both_sides(desk, case, record, &metric).await;
+        Ok(Readings { second, second_failed: second.is_none(), ..Readings::default() })
+    };
     let readings = match &desk.further {
         Some(further) => further.find_or(case, &metric, Purpose::Mean, read).await,
         None => read().await,

@@ -12,7 +12,7 @@ struct Counts<'a> {
     confirmed: usize,
     cleared: usize,
     not_confirmed: usize,
-    /// Further readings of this run's answers, those that failed included.
+    /// Further readings asked for of this run's answers, those that failed included.
     readings: usize,
     /// Further readings of the baseline's answers.
     of_baseline: usize,
@@ -23,6 +23,8 @@ struct Counts<'a> {
     changed: usize,
     /// Pairs whose both sides were read once more for the drop of a mean.
     pairs: usize,
+    /// Pairs of which a side gave no such reading.
+    pairs_failed: usize,
 }
 
 /// One line each: how the suspects ended, how often the judge changed its mind, and what says that it can't.
@@ -36,16 +38,21 @@ pub fn notices(records: &Records) -> Vec<String> {
             [(counts.confirmed, "confirmed"), (counts.cleared, "cleared"), (counts.not_confirmed, "not confirmed")];
         let parts: Vec<String> =
             parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
-        let failed = if counts.failed == 0 { String::new() } else { format!(", {} of them failed", counts.failed) };
-        notices.push(format!(
-            "suspects: {} in {} further reading{}{failed}",
-            parts.join(", "),
-            counts.readings + counts.of_baseline,
-            plural(counts.readings + counts.of_baseline)
-        ));
+        let failed = match counts.failed {
+            0 => String::new(),
+            failed => format!(", {failed} call{} that gave none", plural(failed)),
+        };
+        let given = counts.readings + counts.of_baseline - counts.failed;
+        notices.push(format!("suspects: {} in {given} further reading{}{failed}", parts.join(", "), plural(given)));
     }
-    if counts.pairs > 0 {
-        let pairs = counts.pairs;
+    let Counts { pairs, pairs_failed, .. } = counts;
+    if pairs_failed > 0 {
+        let all = pairs + pairs_failed;
+        notices.push(format!(
+            "both sides of {pairs} of {all} changed case{} were read once more for a mean: {pairs_failed} gave none",
+            plural(all)
+        ));
+    } else if pairs > 0 {
         notices.push(format!("both sides of {pairs} changed case{} were read once more for a mean", plural(pairs)));
     }
     if counts.said > 0 && counts.changed == 0 {
@@ -84,6 +91,7 @@ impl<'a> Counts<'a> {
             }
         }
         self.pairs += usize::from(readings.second.is_some());
+        self.pairs_failed += usize::from(readings.second_failed);
         self.of_baseline += readings.baseline.len();
         let failed = |heard: &&Heard| matches!(heard, Heard::Nothing { .. });
         self.failed += readings.now.iter().chain(&readings.baseline).filter(failed).count();
@@ -116,7 +124,7 @@ mod tests {
     use super::*;
     use crate::{
         gate::fixture::{World, id, key, scored, unit},
-        model::{Claim, Detail, Readings, Verdict},
+        model::{Claim, Detail, Readings, SecondReading, Verdict},
     };
 
     fn read_again(now: &[&[Verdict]], confirmation: Confirmation) -> Vec<String> {
@@ -149,7 +157,7 @@ mod tests {
         let (good, bad) = (Verdict::Supported, Verdict::Unsupported);
         let said = read_again(&[&[good, good], &[], &[good, bad], &[Verdict::Inferred, good]], cleared());
         let expected = [
-            "suspects: 1 cleared in 4 further readings, 1 of them failed",
+            "suspects: 1 cleared in 3 further readings, 1 call that gave none",
             "the judge changed 3 of 6 verdicts when asked again",
         ];
         assert_eq!(said, expected);
@@ -165,6 +173,29 @@ mod tests {
             "all 4 further verdicts repeat the first: they carry no information if the judge answers the same each time",
         ];
         assert_eq!(said, expected);
+    }
+
+    #[test]
+    fn calls_that_gave_none_are_no_readings() {
+        let said = read_again(&[&[], &[]], Confirmation::NotConfirmed { why: "judge error".to_owned() });
+        assert_eq!(said, ["suspects: 1 not confirmed in 0 further readings, 2 calls that gave none"]);
+    }
+
+    #[test]
+    fn pairs_that_gave_no_second_reading_are_counted() {
+        let said = |given: usize, failed: usize| {
+            let world = World::with("faithfulness", vec![scored(0.5); given + failed]).change(|world| {
+                for place in 0..given + failed {
+                    let second = (place < given).then(|| SecondReading { before: unit(1.0), now: unit(0.5) });
+                    let readings = Readings { second, second_failed: second.is_none(), ..Readings::default() };
+                    world.record_mut(&id(&format!("c{place:02}"))).add_readings(key("faithfulness"), readings);
+                }
+            });
+            notices(&world.records)
+        };
+        assert_eq!(said(1, 0), ["both sides of 1 changed case were read once more for a mean"]);
+        assert_eq!(said(16, 14), ["both sides of 16 of 30 changed cases were read once more for a mean: 14 gave none"]);
+        assert_eq!(said(0, 1), ["both sides of 0 of 1 changed case were read once more for a mean: 1 gave none"]);
     }
 
     #[test]

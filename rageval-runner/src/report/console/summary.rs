@@ -121,7 +121,8 @@ pub fn summary(summary: &Summary<'_>) -> Vec<String> {
     // One line is always left: what comes before takes at most ten, waivers included.
     let room = (MOST_LINES - 1).saturating_sub(lines.len());
     if shown.len() > room {
-        let more = format!(" (and {} more notices, in the run)", shown.len() - room);
+        let left = shown.len() - room;
+        let more = format!(" (and {left} more notice{})", if left == 1 { "" } else { "s" });
         shown.truncate(room);
         if let Some(last) = shown.last_mut() {
             *last = shortened(last, COLUMNS - LABEL - more.len()) + &more;
@@ -316,7 +317,7 @@ mod tests {
             "worst       c05: recall@5 0.50, min 0.75 cases/en.yaml:15",
             "red gates   gate::recall@5::mean, gate::recall@5::mean@language=en, gate::set::unmeasured",
             "known       1: c01",
-            "notice      no golden.lock: the golden set is not locked (and 1 more notices, in the run)",
+            "notice      no golden.lock: the golden set is not locked (and 1 more notice)",
             "run         target/rageval/runs/20260101-000000-abcd/run.json",
         ];
         assert_eq!(lines, expected, "\n{}", lines.join("\n"));
@@ -384,6 +385,6 @@ mod tests {
         let lines = summed_up(&world, &notices);
         assert_eq!(lines.len(), MOST_LINES, "{lines:#?}");
         assert!(lines.iter().all(|line| line.width() <= COLUMNS), "{lines:#?}");
-        assert!(lines[10].ends_with("more notices, in the run)"), "{lines:#?}");
+        assert!(lines[10].ends_with("more notices)"), "{lines:#?}");
     }
 }

@@ -20,12 +20,27 @@ fn each_accepted_run_adds_a_line_and_the_same_run_none() {
     }
     let runs = last(&path, 9).expect("readable");
     let places: Vec<_> = runs.iter().map(|run| run.place.as_str()).collect();
-    assert_eq!(places, ["history.jsonl:1", "history.jsonl:2", "history.jsonl:3"]);
+    // The first and the third line are equal, and so one run.
+    assert_eq!(places, ["history.jsonl:2", "history.jsonl:3"]);
     let outcomes = |baseline: &Baseline| baseline.cases.values().map(|case| case.outcomes.clone()).collect::<Vec<_>>();
-    assert_eq!(outcomes(&runs[1].baseline), outcomes(&accepted(&[0.5, 0.5])));
-    assert_eq!(runs[1].baseline.manifest, accepted(&[0.5, 0.5]).manifest);
+    assert_eq!(outcomes(&runs[0].baseline), outcomes(&accepted(&[0.5, 0.5])));
+    assert_eq!(runs[0].baseline.manifest, accepted(&[0.5, 0.5]).manifest);
     let last_two: Vec<_> = last(&path, 2).expect("readable").into_iter().map(|run| run.place).collect();
     assert_eq!(last_two, ["history.jsonl:2", "history.jsonl:3"]);
+}
+
+#[test]
+fn a_line_that_a_merge_doubled_pushes_no_run_out() {
+    let folder = folder();
+    let path = folder.path().join("main.json");
+    append(&path, &accepted(&[1.0, 1.0])).expect("written");
+    append(&path, &accepted(&[0.5, 0.5])).expect("written");
+    let history = path_of(&path);
+    let text = fs::read_to_string(&history).expect("written");
+    let doubled = text.lines().last().expect("a line");
+    fs::write(&history, format!("{text}{doubled}\n{doubled}\n")).expect("written");
+    let places: Vec<_> = last(&path, 2).expect("readable").into_iter().map(|run| run.place).collect();
+    assert_eq!(places, ["history.jsonl:1", "history.jsonl:4"]);
 }
 
 #[test]

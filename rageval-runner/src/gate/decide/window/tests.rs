@@ -165,3 +165,16 @@ fn non_inferior_asks_for_the_limit_of_the_drop() {
     assert_eq!(decision.ruling, Ruling::Fail, "{:#?}", decision.lines);
     assert!(decision.lines[0].contains("upper limit 0.0"), "{:#?}", decision.lines);
 }
+
+#[test]
+fn without_a_readable_history_nothing_reads_as_passed() {
+    // A history that can't be read takes the baseline with it.
+    let world = world("recall@5", &level(0.95), &[level(0.95)]).change(|world| {
+        world.baseline = None;
+        world.history.clear();
+    });
+    let decision = world.gate(GATE);
+    assert_eq!(decision.ruling, Ruling::Inconclusive, "{:#?}", decision.lines);
+    let said = &decision.lines[0];
+    assert!(said.starts_with("inconclusive: not decided, so not passed: the baseline or its history"), "{said}");
+}
