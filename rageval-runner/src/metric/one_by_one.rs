@@ -67,7 +67,8 @@ pub(super) fn judged_again(
             .numbered("contexts", contexts.texts())
             .text("sentence", text);
         let request = JudgeRequest { sample: number, ..request };
-        let said = |reply: &Value| claim(reply, text)?.ok_or_else(|| "a claim that was judged states nothing".to_owned());
+        let said =
+            |reply: &Value| claim(reply, text)?.ok_or_else(|| "a claim that was judged states nothing".to_owned());
         match asking::read(transcript, &request, said) {
             Reading::Read(claim) => verdicts.push(claim.verdict),
             Reading::Ask(request) => return Reading::Ask(request),

@@ -10,8 +10,8 @@ use rageval_runner::{
     load,
     metric::METRICS,
     model::{
-        Answer, Claim, Detail, Evidence, MetricKey, Outcome, Record, RetrievedContext, Sample, Taken, Transcript,
-        UnitInterval, Verdict,
+        Answer, Claim, Detail, Evidence, MetricKey, Outcome, Record, Reduced, Reduction, RetrievedContext, Sample,
+        Taken, Transcript, UnitInterval, Verdict,
         run::{Manifest, Run},
     },
 };
@@ -233,4 +233,24 @@ fn a_case_that_changed_since_the_run_is_left_out_and_counted() {
         "{}",
         ended.err
     );
+}
+
+#[test]
+fn repeated_cases_are_left_out_by_that_name() {
+    let folder = project(FIRST, SECOND);
+    let path = folder.path().join("run.json");
+    let mut run: Run = serde_json::from_str(&std::fs::read_to_string(&path).expect("a run")).expect("a run");
+    let reduced = Reduced { by: Reduction::Mean, times: 2, scored: 2, min: None };
+    let detail = Detail { reduced: Some(reduced), ..Detail::default() };
+    let outcome = Outcome::scored_with(UnitInterval::ONE, detail);
+    run.records[0].outcomes = [(MetricKey::parse("faithfulness").expect("a key"), outcome)].into();
+    write(folder.path(), "run.json", &serde_json::to_string(&run).expect("JSON"));
+    let ended = label(folder.path(), "ana", "q\n", &[]);
+    let why = "left out: 1 case asked several times, whose score of faithfulness is of several answers";
+    assert!(ended.err.contains(why) && !ended.err.contains("without a score"), "{}", ended.err);
+    let none = Outcome::not_applicable("declined");
+    run.records[0].outcomes = [(MetricKey::parse("faithfulness").expect("a key"), none)].into();
+    write(folder.path(), "run.json", &serde_json::to_string(&run).expect("JSON"));
+    let ended = label(folder.path(), "ana", "q\n", &[]);
+    assert!(ended.err.contains("left out: 1 case without a score") && !ended.err.contains("asked"), "{}", ended.err);
 }
