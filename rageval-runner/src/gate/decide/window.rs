@@ -45,7 +45,7 @@ impl Evidence<'_> {
             if let Some((run, why)) = newest.and_then(|run| Some((run, self.basis.check(metric, &run.baseline).err()?)))
             {
                 found.text.facts.push(format!("the newest, {}: {}", run.place, why.why()));
-                found.text.facts.extend(why.difference_from("in that run"));
+                found.text.facts.extend(why.difference_from("in that run").into_iter().flatten());
             }
             found.text.accept = "cargo rageval baseline accept, after a run of all cases".to_owned();
             return found;

@@ -49,7 +49,7 @@ pub fn lines(
     failed.extend(repeats::lines(record, findings));
     failed.extend(reading_lines(record, findings));
     for (metric, why) in &findings.undecided {
-        let difference = why.difference().map(|difference| format!("; {difference}")).unwrap_or_default();
+        let difference = why.difference().map(|[now, before]| format!("; {now}, {before}")).unwrap_or_default();
         failed.push(line("undecided", &format!("max_drop of {metric}: {}{difference}", why.why())));
     }
     let evidence = evidence_lines(case, &seen, findings, snapshot);
