@@ -234,7 +234,7 @@ fn a_baseline_of_other_repeats_is_compared_where_the_number_means_the_same() {
     ] {
         project.write("thresholds.yaml", &with(repeats, bars));
         let ran = project.run(&[]);
-        ran.ends_with(101).says(&format!("other `repeats`; now {now}, in the baseline the mean"));
+        ran.ends_with(101).says("other `repeats`").says(&format!("now {now}, in the baseline the mean"));
         ran.says("cargo rageval baseline accept");
     }
     // A case that has its own way is refused alone.
