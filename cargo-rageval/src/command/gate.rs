@@ -316,13 +316,7 @@ fn matches(merged: &Merged, policy: &Policy, set: &GoldenSet) -> Result<(), Fail
             format!("`{trial}` is red by its snapshot in the run, and no case here is that trial: run the gate again");
         return Err(Failure::Input(why));
     }
-    let parameters = policy.rules.parameters();
-    let is_measured = |(key, digest): (&_, &_)| manifest.parameters.get(key) == Some(digest);
-    if !parameters.iter().all(is_measured) {
-        return Err(Failure::Input(
-            "thresholds.yaml names metrics or parameters that the run did not measure: run the gate again".to_owned(),
-        ));
-    }
+    // Other repeats are other parameters too, and this says what of them is another.
     let reduced_otherwise = |case: &&GoldenCase| {
         merged.records.get(&case.id).is_some_and(|record| !gate::repeats::is_of(case, record, &policy.rules))
     };
@@ -332,6 +326,13 @@ fn matches(merged: &Merged, policy: &Policy, set: &GoldenSet) -> Result<(), Fail
             case.place, case.id
         );
         return Err(Failure::Input(why));
+    }
+    let parameters = policy.rules.parameters();
+    let is_measured = |(key, digest): (&_, &_)| manifest.parameters.get(key) == Some(digest);
+    if !parameters.iter().all(is_measured) {
+        return Err(Failure::Input(
+            "thresholds.yaml names metrics or parameters that the run did not measure: run the gate again".to_owned(),
+        ));
     }
     Ok(())
 }

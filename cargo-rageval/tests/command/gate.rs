@@ -6,8 +6,8 @@ use rageval_runner::{
     load,
     metric::METRICS,
     model::{
-        Answer, Confirmation, GoldenSet, Heard, MetricKey, Outcome, Readings, Record, Sample, Spending, Taken,
-        Transcript, UnitInterval,
+        Answer, Confirmation, GoldenSet, Heard, MetricKey, Outcome, Readings, Record, Repeat, Repeated, Sample,
+        Spending, Taken, Transcript, UnitInterval,
         run::{Decision, JudgeStamp, Manifest, Ruling, Run, SetStamp, SnapshotFailure, SystemStamp},
     },
 };
@@ -346,5 +346,32 @@ fn a_run_with_two_records_of_a_case_is_refused() {
     for arguments in [&["gate", "1.json"][..], &["compare", "1.json", "1.json"]] {
         let text = ends(folder.path(), arguments, 2);
         assert!(text.contains("1.json: case `b` has two records in it"), "{text}");
+    }
+}
+
+#[test]
+fn a_run_with_other_repeats_than_the_files_is_refused_by_that_name() {
+    let folder = folder();
+    project(folder.path(), &[&[("a", 1.0), ("b", 1.0)]]);
+    let text = std::fs::read_to_string(folder.path().join("1.json")).expect("a run");
+    let mut run: Run = serde_json::from_str(&text).expect("a run");
+    // Both ways: asked more often in the run than now, and less often.
+    for (in_run, now) in [("repeats: {times: 3, reduce: worst}\n", ""), ("", "repeats: {times: 3, reduce: worst}\n")] {
+        let path = folder.path().join("thresholds.yaml");
+        write(folder.path(), "thresholds.yaml", &format!("{RULES}{in_run}"));
+        let policy = load::policy(&path, METRICS).expect("a policy");
+        run.manifest.parameters = policy.rules.parameters();
+        for record in &mut run.records {
+            let repeat = Repeat {
+                taken: record.taken.clone(),
+                outcomes: record.outcomes.clone(),
+                transcript: Transcript::default(),
+            };
+            record.repeats = (!in_run.is_empty()).then(|| Repeated { shown: 1, each: vec![repeat; 3] });
+        }
+        write(folder.path(), "1.json", &serde_json::to_string(&run).expect("JSON"));
+        write(folder.path(), "thresholds.yaml", &format!("{RULES}{now}"));
+        let text = ends(folder.path(), &["gate", "1.json"], 2);
+        assert!(text.contains("`a` was asked or reduced otherwise in the run than its `repeats` say now"), "{text}");
     }
 }

@@ -12,8 +12,8 @@ use rageval_runner::{
     judge, load,
     metric::METRICS,
     model::{
-        Answer, CaseId, Claim, Detail, Heard, MetricKey, Outcome, Readings, Record, RetrievedContext, Sample, Taken,
-        Transcript, UnitInterval, Verdict,
+        Answer, CaseId, Claim, Detail, Heard, MetricKey, Outcome, Readings, Record, Reduced, Reduction, Repeat,
+        Repeated, RetrievedContext, Sample, Taken, Transcript, UnitInterval, Verdict,
         run::{Manifest, Run, SetStamp, SystemStamp},
     },
 };
@@ -193,6 +193,25 @@ pub(crate) fn run_file(folder: &Path, name: &str, bad: &[&str], heard: &[Verdict
         records[0].readings.insert(key(), Readings { now, ..Readings::default() });
     }
     let run = Run { format: "rageval-run".into(), version: 2, manifest, records, decisions: Vec::new() };
+    write(folder, name, &serde_json::to_string(&run).expect("JSON"));
+}
+
+/// Makes the cases of a run file repeated ones: three answers whose mean is 0.75.
+pub(crate) fn repeat(folder: &Path, name: &str, ids: &[&str]) {
+    let text = std::fs::read_to_string(folder.join(name)).expect("a run");
+    let mut run: Run = serde_json::from_str(&text).expect("a run");
+    for record in run.records.iter_mut().filter(|record| ids.contains(&record.case.as_str())) {
+        let repeat = |score: f64| Repeat {
+            taken: record.taken.clone(),
+            outcomes: [(key(), Outcome::scored(UnitInterval::new(score).expect("in range")))].into(),
+            transcript: Transcript::default(),
+        };
+        let each = vec![repeat(1.0), repeat(1.0), repeat(0.25)];
+        let reduced = Reduced { by: Reduction::Mean, times: 3, scored: 3, min: None };
+        let detail = Detail { reduced: Some(reduced), ..Detail::default() };
+        record.outcomes = [(key(), Outcome::scored_with(UnitInterval::new(0.75).expect("in range"), detail))].into();
+        record.repeats = Some(Repeated { shown: 1, each });
+    }
     write(folder, name, &serde_json::to_string(&run).expect("JSON"));
 }
 

@@ -4,7 +4,7 @@ use rageval_runner::model::Verdict;
 
 use super::{
     ends, folder,
-    loopback::{Loopback, STATEMENTS, baseline, cases, policy, project, run_file},
+    loopback::{Loopback, STATEMENTS, baseline, cases, policy, project, repeat, run_file},
     passes, run, write,
 };
 
@@ -221,4 +221,55 @@ fn passes_quietly(folder: &std::path::Path) {
     run_file(folder, "offline.json", &[], &[]);
     passes(folder, &["baseline", "accept", "offline.json"]);
     assert_eq!(baseline(folder).0["readings"], serde_json::Value::Null);
+}
+
+#[test]
+fn accepting_leaves_repeated_cases_as_the_run_has_them() {
+    let judge = Loopback::start(STATEMENTS);
+    let folder = folder();
+    project(folder.path(), &judge.judge(THEN), BUDGET);
+    run_file(folder.path(), "run.json", &[], &[]);
+    repeat(folder.path(), "run.json", &["alpha", "beta"]);
+    let text = ends(folder.path(), &["baseline", "accept", "run.json"], 0);
+    assert!(text.contains("not read again: 2 cases asked several times"), "{text}");
+    assert!(text.contains("1 judged score read 3 times"), "{text}");
+    assert_eq!(judge.asked().0, 2);
+    let (manifest, score) = baseline(folder.path());
+    assert_eq!((manifest["readings"].as_u64(), score), (Some(3), 0.75));
+    // Of repeated cases alone nothing is read.
+    repeat(folder.path(), "run.json", &["alpha", "beta", "gamma"]);
+    ends(folder.path(), &["baseline", "accept", "run.json", "--reason", "one more"], 0);
+    assert_eq!((judge.asked().0, baseline(folder.path()).1), (0, 0.75));
+}
+
+#[test]
+fn repeated_cases_are_not_judged_again_and_nothing_of_theirs_is_accepted() {
+    let judge = Loopback::start(STATEMENTS);
+    let folder = folder();
+    project(folder.path(), &judge.judge(THEN), BUDGET);
+    run_file(folder.path(), "run.json", &[], &[]);
+    repeat(folder.path(), "run.json", &["alpha", "gamma"]);
+    ends(folder.path(), &["baseline", "accept", "run.json", "--no-reread"], 0);
+    let file = folder.path().join("baselines/main.json");
+    let before = std::fs::read(&file).expect("a baseline");
+    policy(folder.path(), &judge.judge(NOW), BUDGET);
+    let text = ends(folder.path(), &["baseline", "rejudge"], 0);
+    assert!(
+        text.contains("left out: 2 cases asked several times, of which one answer is kept: alpha, gamma"),
+        "{text}"
+    );
+    assert!(text.contains("faithfulness  1 answer scored by both"), "{text}");
+    assert!(text.contains("nothing was written; run the gate with this judge, then: cargo rageval baseline"), "{text}");
+    judge.asked();
+    let refused = |names: &str| {
+        let text = ends(folder.path(), &["baseline", "rejudge", "--accept", "--reason", "r", "--no-reread"], 2);
+        assert!(text.contains(names) && text.contains("cargo rageval baseline accept"), "{text}");
+        assert_eq!((std::fs::read(&file).expect("still there"), judge.asked().0), (before.clone(), 0));
+    };
+    refused("2 cases asked several times");
+    // The same where the set asks often and the baseline was made of one answer each.
+    policy(folder.path(), &judge.judge(NOW), &format!("{BUDGET}\nrepeats: {{times: 3, reduce: worst}}"));
+    refused("3 cases asked several times");
+    let text = ends(folder.path(), &["baseline", "rejudge"], 2);
+    assert!(text.contains("it holds no judged answer of a case that stands here and is asked once"), "{text}");
 }

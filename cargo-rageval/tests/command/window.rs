@@ -100,5 +100,5 @@ fn a_lost_history_is_undecided_and_a_broken_one_is_told() {
     write_run(folder.path(), 0.95);
     std::fs::remove_file(&history).expect("removed");
     let text = ends(folder.path(), &["gate", "run.json"], 3);
-    assert!(text.contains("the history holds no accepted run of this judge and metric"), "{text}");
+    assert!(text.contains("the history holds no accepted run to compare with"), "{text}");
 }

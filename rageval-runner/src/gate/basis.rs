@@ -134,8 +134,13 @@ impl Incomparable {
         }
     }
 
-    /// What differs, in words; `None` where there is no more to say.
-    pub fn difference(&self) -> Option<String> {
+    /// What differs from the baseline, in words: now, and then. `None` where there is no more to say.
+    pub fn difference(&self) -> Option<[String; 2]> {
+        self.difference_from("in the baseline")
+    }
+
+    /// What differs, in words, from what stands in this place.
+    pub fn difference_from(&self, place: &str) -> Option<[String; 2]> {
         match self {
             Self::Judge { now, before, offline } => {
                 let offline: Vec<String> = offline.iter().map(ToString::to_string).collect();
@@ -144,10 +149,10 @@ impl Incomparable {
                 } else {
                     format!(" with {} left to `offline`", offline.join(", "))
                 };
-                Some(format!("now {now}{left}, then {before}"))
+                Some([format!("now {now}{left}"), format!("{place} {before}")])
             }
-            Self::Version { now, before } => Some(format!("now version {now}, then version {before}")),
-            Self::Repeats { now, before } => Some(format!("now {now}, then {before}")),
+            Self::Version { now, before } => Some([format!("now version {now}"), format!("{place} version {before}")]),
+            Self::Repeats { now, before } => Some([format!("now {now}"), format!("{place} {before}")]),
             Self::Parameters | Self::NotInBaseline | Self::NotStored => None,
         }
     }

@@ -143,6 +143,10 @@ impl Snapshots {
 
     /// The metrics whose verdicts make a case's snapshot red, and could be noise: they differ from the stored ones, and some are bad.
     pub(super) fn suspects(&self, case: &GoldenCase, record: &Record, metrics: &[&dyn Metric]) -> Vec<MetricKey> {
+        // What is left of the time before it was repeated is compared with nothing.
+        if record.is_repeated() {
+            return Vec::new();
+        }
         let judged = judged(record, metrics);
         let Some(sample) = record.sample().filter(|_| judged.values().all(|outcome| outcome.fault().is_none())) else {
             return Vec::new();

@@ -112,6 +112,16 @@ impl Record {
         self.repeats.is_some()
     }
 
+    /// Every answer of the system: those of all repeats, also where one of them failed.
+    pub fn samples(&self) -> impl Iterator<Item = &Sample> {
+        let of_repeats = self.repeats.iter().flat_map(|repeats| &repeats.each).map(|repeat| &repeat.taken);
+        let alone = self.repeats.is_none().then_some(&self.taken);
+        of_repeats.chain(alone).filter_map(|taken| match taken {
+            Taken::Sample(sample) => Some(sample),
+            Taken::Failed(_) => None,
+        })
+    }
+
     /// Everything that was asked of the judge, for all repeats.
     pub fn exchanges(&self) -> impl Iterator<Item = &Exchange> {
         let of_repeats = self.repeats.iter().flat_map(|repeats| &repeats.each).map(|repeat| &repeat.transcript);

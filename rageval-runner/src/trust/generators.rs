@@ -18,7 +18,7 @@ pub struct Generators {
 pub struct Told {
     /// The models that they name.
     pub models: BTreeSet<String>,
-    /// Answers that name none. Faults are no answers.
+    /// Answers that name none, each repeat of a case counted. Faults are no answers.
     pub silent: usize,
 }
 
@@ -28,10 +28,10 @@ impl Generators {
         Self { declared: generator.map(str::to_owned), told: Some(Told::default()) }
     }
 
-    /// Those of a whole run: what is declared, and what its answers say.
+    /// Those of a whole run: what is declared, and what its answers say, those of all repeats.
     pub fn of<'r>(declared: Option<&str>, records: impl IntoIterator<Item = &'r Record>) -> Self {
         let mut told = Told::default();
-        for sample in records.into_iter().filter_map(Record::sample) {
+        for sample in records.into_iter().flat_map(Record::samples) {
             match sample.answer.generator.as_deref().map(str::trim).filter(|model| !model.is_empty()) {
                 Some(model) => {
                     told.models.insert(model.to_owned());

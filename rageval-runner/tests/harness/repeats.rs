@@ -234,13 +234,13 @@ fn a_baseline_of_other_repeats_is_compared_where_the_number_means_the_same() {
     ] {
         project.write("thresholds.yaml", &with(repeats, bars));
         let ran = project.run(&[]);
-        ran.ends_with(101).says(&format!("other `repeats`; now {now}, then the mean"));
+        ran.ends_with(101).says("other `repeats`").says(&format!("now {now}, in the baseline the mean"));
         ran.says("cargo rageval baseline accept");
     }
     // A case that has its own way is refused alone.
     project.write("thresholds.yaml", &with("{times: 4}", ""));
     project.write("cases/all.yaml", &in_turn("one", &[TRUE, TRUE, TRUE, FALSE], ", repeats: {reduce: worst}"));
-    project.run(&[]).ends_with(101).says("now worst of 4, then the mean");
+    project.run(&[]).ends_with(101).says("now worst of 4, in the baseline the mean");
 }
 
 fn recorded_answers_are_repeats_by_their_lines() {

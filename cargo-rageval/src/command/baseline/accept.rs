@@ -43,6 +43,7 @@ use crate::{
 /// A judge that may say another thing the next time reads each score three times, the run's own reading counted, and what most of them
 /// say is kept: a baseline made of one lucky reading would be red for nothing later. That asks within the `budget` of thresholds.yaml; with
 /// `--no-reread`, and where nothing can be asked, the baseline says that it was read once, and so does each run that is compared with it.
+/// A case with `repeats` is not read again: its scores are of several answers, and stay as the run has them.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -191,10 +192,11 @@ enum Reading<'a> {
 }
 
 fn reading<'a>(accept: &Accept, run: &'a Run, here: Option<&'a Here>, context: &Context) -> Reading<'a> {
-    let by_judge = |record: &Record| {
+    let by_judge = |record: &&Record| {
         record.outcomes.iter().any(|(key, outcome)| is_judged(key) && matches!(outcome, Outcome::Scored { .. }))
     };
-    if run.manifest.judge.provider == "offline" || !run.records.iter().any(by_judge) {
+    let judged: Vec<&Record> = run.records.iter().filter(by_judge).collect();
+    if run.manifest.judge.provider == "offline" || judged.is_empty() {
         return Reading::Same;
     }
     let Some(Here { policy, set }) = here else {
@@ -224,8 +226,16 @@ fn reading<'a>(accept: &Accept, run: &'a Run, here: Option<&'a Here>, context: &
     if let Some(missing) = asking.judge().missing_key() {
         return Reading::Once(missing.to_owned());
     }
+    // The score of a repeated case is made of several answers, and a further reading would be of one of them.
+    let repeated = judged.iter().filter(|record| record.is_repeated()).count();
+    if repeated > 0 {
+        tell(&format!(
+            "not read again: {} asked several times, whose scores rest on several answers and stay as the run has them",
+            count(repeated, "case")
+        ));
+    }
     let mut scores = Vec::new();
-    for record in &run.records {
+    for record in judged.into_iter().filter(|record| !record.is_repeated()) {
         let (Some(case), Some(sample)) = (set.get(&record.case), record.sample()) else { continue };
         for (metric, first) in &record.outcomes {
             let of = policy.rules.metrics.get(metric).map_or(AskedOf::Policy, |rule| rule.judge);

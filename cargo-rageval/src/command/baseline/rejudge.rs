@@ -47,7 +47,8 @@ use crate::{
 /// judge: what differs is the judge. Without `--accept` nothing is written. With it the baseline carries the new judge's scores and its
 /// fingerprint, so that drops are decided again; scores that it lowers need a reason, which is stored.
 ///
-/// Cases that changed or vanished since are listed and left out. Stored replies are used as in a run, and what is asked counts against
+/// Cases that changed or vanished since are listed and left out, and so are cases with `repeats`: a baseline keeps one answer of several, so
+/// `--accept` is refused where it holds such cases, and a run of the new judge is to be accepted. Stored replies are used as in a run, and what is asked counts against
 /// the `budget` of thresholds.yaml as a run of its own. Ends with 3 where anything could not be judged: nothing can be accepted then.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -77,6 +78,8 @@ const TO_READ: usize = 5;
 const CLAIMS: usize = 3;
 /// Columns of a claim or a reason.
 const TEXT: usize = 100;
+/// What to do where scores are of several answers.
+const NEW_RUN: &str = "run the gate with this judge, then: cargo rageval baseline accept";
 /// Seed of the intervals.
 const SEED: u64 = 0;
 
@@ -101,9 +104,18 @@ pub(super) fn run(rejudge: &Rejudge, context: &Context) -> Result<Ending, Failur
     let texts = baseline::read_texts(&path).map_err(|error| input(&error))?;
     let answers = Answers::new(&path, &earlier, &texts).map_err(|error| input(&error))?;
     let answered = answered(&policy, &set, &earlier, &answers);
+    let repeated = repeated(&set, &earlier);
+    if rejudge.accept && !repeated.is_empty() {
+        return Err(Failure::Input(format!(
+            "{}: {} asked several times, of which a baseline keeps one answer, so that their scores can't be made again: {}; {NEW_RUN}",
+            path.display(),
+            count(repeated.len(), "case"),
+            ids(&repeated)
+        )));
+    }
     if answered.is_empty() {
         return Err(Failure::Input(format!(
-            "{}: it holds no judged answer of a case that stands here; accept a run anew: cargo rageval baseline accept",
+            "{}: it holds no judged answer of a case that stands here and is asked once; accept a run anew: cargo rageval baseline accept",
             path.display()
         )));
     }
@@ -120,6 +132,10 @@ pub(super) fn run(rejudge: &Rejudge, context: &Context) -> Result<Ending, Failur
     let mut out = String::new();
     head(&mut out, &path, &earlier, asking.stamp(), answered.len());
     left_out(&mut out, &set, &earlier, &policy);
+    if !repeated.is_empty() {
+        let cases = count(repeated.len(), "case");
+        let _ = writeln!(out, "left out: {cases} asked several times, of which one answer is kept: {}", ids(&repeated));
+    }
     for (metric, rejudged) in &compared {
         let params = policy.rules.metrics.get(metric).map(|rule| rule.params.clone()).unwrap_or_default();
         let drift = Drift::of(metric, rejudged, |verdict| is_bad(metric, &params, verdict), SEED);
@@ -129,6 +145,8 @@ pub(super) fn run(rejudge: &Rejudge, context: &Context) -> Result<Ending, Failur
     if !faults.is_empty() {
         let _ = writeln!(out, "\nnot judged: {}\n{}", count(faults.len(), "score"), faults.join("\n"));
         out.push_str("nothing was written, and nothing can be accepted before all is judged\n");
+    } else if !repeated.is_empty() {
+        let _ = writeln!(out, "\nnothing was written; {NEW_RUN}");
     } else if !rejudge.accept {
         out.push_str(
             "\nnothing was written; to compare later runs with these scores: cargo rageval baseline rejudge --accept",
@@ -165,13 +183,26 @@ impl Answered<'_> {
     }
 }
 
-/// The answers that can be judged again: of cases whose content is that of then.
+/// The cases whose scores of then or of now are of several answers, by the baseline or by the case as it stands. Cases that `--accept`
+/// takes out of the baseline anyway are not among them.
+fn repeated(set: &GoldenSet, earlier: &Kept) -> Vec<CaseId> {
+    let is_reduced = |outcome: &Outcome| outcome.detail().is_some_and(|detail| detail.reduced.is_some());
+    let is_repeated = |case: &&GoldenCase| {
+        let before = earlier.cases.get(&case.id).filter(|before| before.digest == case.digest());
+        before.is_some_and(|before| case.repeats.times > 1 || before.outcomes.values().any(is_reduced))
+    };
+    set.cases.iter().filter(is_repeated).map(|case| case.id.clone()).collect()
+}
+
+/// The answers that can be judged again: of cases whose content is that of then, and that are asked once.
 fn answered<'a>(policy: &Policy, set: &'a GoldenSet, earlier: &'a Kept, answers: &Answers) -> Vec<Answered<'a>> {
     let of = |case: &'a GoldenCase| {
         let metrics = policy.rules.metrics_of(case).map(|(key, _)| key.clone()).filter(is_judged).collect();
         Some(Answered { case, sample: answers.sample_of(case)?, before: earlier.cases.get(&case.id)?, metrics })
     };
-    let found: Vec<Answered<'_>> = set.cases.iter().filter_map(of).collect();
+    let repeated = repeated(set, earlier);
+    let found: Vec<Answered<'_>> =
+        set.cases.iter().filter(|case| !repeated.contains(&case.id)).filter_map(of).collect();
     if found.iter().all(|answered| answered.metrics.is_empty()) { Vec::new() } else { found }
 }
 

@@ -198,6 +198,10 @@ fn drawn(command: &LabelItems, files: &Files, run: &Run) -> Result<Vec<ToLabel>,
     if found.unscored > 0 {
         tell(&format!("left out: {} without a score of {key}, such as declined ones", cases(found.unscored)));
     }
+    if found.repeated > 0 {
+        let of = cases(found.repeated);
+        tell(&format!("left out: {of} asked several times, whose score of {key} is of several answers"));
+    }
     if found.all.is_empty() {
         let measured: BTreeSet<String> =
             run.records.iter().flat_map(|record| record.outcomes.keys()).map(|key| visible(&key.to_string())).collect();

@@ -10,8 +10,8 @@ use rageval_runner::{
     load,
     metric::METRICS,
     model::{
-        Answer, Claim, Detail, Evidence, MetricKey, Outcome, Record, RetrievedContext, Sample, Taken, Transcript,
-        UnitInterval, Verdict,
+        Answer, Claim, Detail, Evidence, MetricKey, Outcome, Record, Reduced, Reduction, RetrievedContext, Sample,
+        Taken, Transcript, UnitInterval, Verdict,
         run::{Manifest, Run},
     },
 };
@@ -269,4 +269,24 @@ fn an_answer_that_is_labelled_under_another_id_is_not_drawn() {
     let ended = label(folder.path(), "ben", "s\ns\ns\n", &[]);
     assert!(ended.err.contains("left out: 1 whose texts stand under another id"), "{}", ended.err);
     assert_eq!((ended.code, rows(folder.path(), "ben").len()), (Some(0), 2));
+}
+
+#[test]
+fn repeated_cases_are_left_out_by_that_name() {
+    let folder = project(FIRST, SECOND);
+    let path = folder.path().join("run.json");
+    let mut run: Run = serde_json::from_str(&std::fs::read_to_string(&path).expect("a run")).expect("a run");
+    let reduced = Reduced { by: Reduction::Mean, times: 2, scored: 2, min: None };
+    let detail = Detail { reduced: Some(reduced), ..Detail::default() };
+    let outcome = Outcome::scored_with(UnitInterval::ONE, detail);
+    run.records[0].outcomes = [(MetricKey::parse("faithfulness").expect("a key"), outcome)].into();
+    write(folder.path(), "run.json", &serde_json::to_string(&run).expect("JSON"));
+    let ended = label(folder.path(), "ana", "q\n", &[]);
+    let why = "left out: 1 case asked several times, whose score of faithfulness is of several answers";
+    assert!(ended.err.contains(why) && !ended.err.contains("without a score"), "{}", ended.err);
+    let none = Outcome::not_applicable("declined");
+    run.records[0].outcomes = [(MetricKey::parse("faithfulness").expect("a key"), none)].into();
+    write(folder.path(), "run.json", &serde_json::to_string(&run).expect("JSON"));
+    let ended = label(folder.path(), "ana", "q\n", &[]);
+    assert!(ended.err.contains("left out: 1 case without a score") && !ended.err.contains("asked"), "{}", ended.err);
 }

@@ -203,7 +203,7 @@ impl Evidence<'_> {
             Some(Err(why)) => {
                 let mut found = self.undecided(why.why().to_owned());
                 found.text.accept = why.accept().to_owned();
-                found.text.facts.extend(why.difference());
+                found.text.facts.extend(why.difference().into_iter().flatten());
                 return Err(Box::new(found));
             }
             // The baseline that the policy names could not be read: `gate::setup` is red for it, once.

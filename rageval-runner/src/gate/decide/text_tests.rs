@@ -203,7 +203,8 @@ fn a_gate_under_another_judge_says_what_to_do() {
         JUDGED_DROP,
         &[
             "undecided   another judge than the baseline's",
-            "            now offline 1 (other), then offline 1 (aaaaaaaa)",
+            "            now offline 1 (other)",
+            "            in the baseline offline 1 (aaaaaaaa)",
             "look        cargo test --test rag_regression -- --exact 'gate::faithfulness::mean_drop'",
             "accept      cargo rageval baseline rejudge, then the same with --accept",
         ],
@@ -223,7 +224,8 @@ fn a_gate_under_another_judge_names_what_is_left_to_offline() {
         JUDGED_DROP,
         &[
             "undecided   another judge than the baseline's",
-            "            now openai 1 (other) with faithfulness left to `offline`, then offline 1 (aaaaaaaa)",
+            "            now openai 1 (other) with faithfulness left to `offline`",
+            "            in the baseline offline 1 (aaaaaaaa)",
             "look        cargo test --test rag_regression -- --exact 'gate::faithfulness::mean_drop'",
             "accept      cargo rageval baseline rejudge, then the same with --accept",
         ],

@@ -41,7 +41,13 @@ impl Evidence<'_> {
         let of_one_kind = |run: &&AcceptedRun| self.basis.check(metric, &run.baseline).is_ok();
         let comparable: Vec<&AcceptedRun> = self.basis.history.iter().filter(of_one_kind).collect();
         if comparable.is_empty() {
-            let mut found = self.undecided("the history holds no accepted run of this judge and metric".to_owned());
+            let mut found = self.undecided("the history holds no accepted run to compare with".to_owned());
+            let newest = self.basis.history.last();
+            if let Some((run, why)) = newest.and_then(|run| Some((run, self.basis.check(metric, &run.baseline).err()?)))
+            {
+                found.text.facts.push(format!("the newest, {}: {}", run.place, why.why()));
+                found.text.facts.extend(why.difference_from("in that run").into_iter().flatten());
+            }
             found.text.accept = "cargo rageval baseline accept, after a run of all cases".to_owned();
             return found;
         }

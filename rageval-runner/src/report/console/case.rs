@@ -52,8 +52,8 @@ pub fn lines(
     failed.extend(repeats::lines(record, findings));
     failed.extend(reading_lines(record, findings));
     for (metric, why) in &findings.undecided {
-        let difference = why.difference().map(|difference| format!("; {difference}")).unwrap_or_default();
-        failed.push(line("undecided", &format!("max_drop of {metric}: {}{difference}", why.why())));
+        failed.push(line("undecided", &format!("max_drop of {metric}: {}", why.why())));
+        failed.extend(why.difference().map(|[now, before]| line("", &format!("{now}, {before}"))));
     }
     let evidence = evidence_lines(case, &seen, findings, snapshot);
     // The evidence keeps up to half of the room, since a score alone explains nothing.

@@ -187,6 +187,35 @@ fn told(declared: Option<&str>, models: &[&str]) -> Generators {
     Generators::of(declared, &models.iter().map(record).collect::<Vec<_>>())
 }
 
+#[test]
+fn every_repeat_says_its_model_whichever_is_shown() {
+    let repeat = |model: Option<&str>| {
+        let taken = match model {
+            Some(model) => {
+                let answer = Answer::new("12.").with_generator(model);
+                Taken::Sample(Sample { answer, is_refusal: false, latency_ms: None })
+            }
+            None => Taken::Failed(crate::model::Unmeasured::new("system error", "HTTP 500")),
+        };
+        crate::model::Repeat { taken, outcomes: Default::default(), transcript: Transcript::default() }
+    };
+    let told = |models: &[Option<&str>], shown: usize| {
+        let each: Vec<_> = models.iter().map(|model| repeat(*model)).collect();
+        let id = CaseId::new("c").expect("an id");
+        let taken = each[shown - 1].taken.clone();
+        let mut record = Record::new(id, String::new(), taken, Default::default(), Transcript::default());
+        record.repeats = Some(crate::model::Repeated { shown, each });
+        Generators::of(None, &[record]).told.expect("a whole run")
+    };
+    let names = |told: &crate::trust::generators::Told| told.models.iter().cloned().collect::<Vec<_>>();
+    for shown in [1, 2, 3] {
+        let told = told(&[Some("gpt-4o"), Some("qwen-max"), Some("")], shown);
+        assert_eq!((names(&told), told.silent), (vec!["gpt-4o".to_owned(), "qwen-max".to_owned()], 1), "{shown}");
+    }
+    let failed = told(&[Some("qwen-max"), None, Some("")], 2);
+    assert_eq!((names(&failed), failed.silent), (vec!["qwen-max".to_owned()], 1));
+}
+
 fn with_told(judged_by: &str, generators: &Generators, waivers: &[(Waivable, &str)]) -> Trust {
     check(&judge("openai", judged_by), generators, None, &declared(waivers), date("2026-11-30"))
 }

@@ -17,6 +17,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("an_unchanged_system_stays_green_under_a_judge_that_flips_5_verdicts_of_100", unchanged),
     ("a_lost_claim_is_red_and_confirmed", lost),
     ("a_snapshot_shows_what_the_readings_settled", snapshot),
+    ("a_snapshot_from_before_a_case_was_repeated_makes_no_suspect", snapshot_of_a_repeated_case),
     ("a_baseline_that_was_lucky_is_judged_again", lucky_baseline),
     ("after_enough_confirmed_cases_further_suspects_stay_as_first_read", enough),
     ("a_spent_budget_leaves_suspects_as_first_read", budget),
@@ -86,6 +87,20 @@ fn snapshot() {
     assert_eq!(ran.failed(), ["case::all::c03".to_owned()].into());
     assert_eq!(project.ended(is_cleared), ["c02".to_owned()].into());
     assert_eq!(project.ended(is_confirmed), ["c03".to_owned()].into());
+}
+
+fn snapshot_of_a_repeated_case() {
+    let project = Project::new(4, honest, "{level: warn}");
+    project.snapshots("worse");
+    project.run_with(&[], &[("INSTA_UPDATE", "always")]);
+    project.run().ends_with(0);
+    // Now the cases are repeated, and claims that the stored files hold as good are lost: the bars decide, and nothing is read again.
+    project.repeated(4, |n, k| if n == 3 && k == 1 { " wrong".to_owned() } else { String::new() });
+    let asked = project.bodies().len();
+    project.run().ends_with(0);
+    assert!(project.latest().records.iter().all(|record| record.repeats.is_some()));
+    assert_eq!(project.readings().len(), 0, "{:?}", project.readings());
+    assert_eq!(project.bodies().len() - asked, 1, "the one new answer, once for both repeats");
 }
 
 fn lucky_baseline() {

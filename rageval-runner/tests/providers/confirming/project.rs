@@ -119,6 +119,25 @@ impl Project {
         self.write("cases/all.jsonl", &lines);
     }
 
+    /// Has each case asked twice, with two answers whose claims end with what stands for case and place.
+    pub(crate) fn repeated(&self, cases: usize, ending: impl Fn(usize, usize) -> String) {
+        let path = self.folder.path().join("thresholds.yaml");
+        let policy =
+            fs::read_to_string(&path).expect("readable").replace("generator: g", "generator: g, samples: two.jsonl");
+        self.write("thresholds.yaml", &format!("{policy}repeats: {{times: 2}}\n"));
+        let (mut asked, mut answers) = (String::new(), String::new());
+        for n in 0..cases {
+            let sentence = |k: usize| format!("Parcel {n} holds item {k}{}.", ending(n, k));
+            let response = (0..CLAIMS).map(sentence).collect::<Vec<_>>().join(" ");
+            let id = format!("c{n:02}");
+            let _ = writeln!(asked, "{}", json!({"id": id, "query": format!("What holds parcel {n}?")}));
+            let answer = json!({"id": id, "response": response, "contexts": ["It holds items."]});
+            let _ = writeln!(answers, "{answer}\n{answer}");
+        }
+        self.write("cases/all.jsonl", &asked);
+        self.write("two.jsonl", &answers);
+    }
+
     pub(crate) fn judge_by(&self, rule: Rule) {
         *self.rule.lock().expect("no panic") = rule;
     }

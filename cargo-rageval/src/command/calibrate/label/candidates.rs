@@ -28,6 +28,8 @@ pub(super) struct Candidates {
     pub(super) changed: usize,
     /// Cases without a score of the metric, declined ones among them.
     pub(super) unscored: usize,
+    /// Cases that were asked several times: the score is of several answers, and holds the claims of none.
+    pub(super) repeated: usize,
 }
 
 /// Everything of a run that people can be asked about.
@@ -41,7 +43,12 @@ pub(super) fn candidates(run: &Run, set: &GoldenSet, metric: &MetricKey) -> Cand
         };
         let before = found.all.len();
         found.all.extend(of_record(record, case, metric));
-        found.unscored += usize::from(found.all.len() == before);
+        let reduced = record.outcomes.get(metric).and_then(|outcome| outcome.detail()?.reduced);
+        match (found.all.len() == before, reduced) {
+            (false, _) => {}
+            (true, Some(_)) => found.repeated += 1,
+            (true, None) => found.unscored += 1,
+        }
     }
     found
 }

@@ -80,7 +80,28 @@ fn runs_of_another_judge_or_version_do_not_count() {
     assert!(decision.lines[0].contains("from history.jsonl:2"), "{:#?}", decision.lines);
     let none = world.change(|world| world.history.truncate(1)).gate(GATE);
     assert_eq!(none.ruling, Ruling::Undecided);
-    assert!(none.lines[0].contains("the history holds no accepted run of this judge and metric"), "{:#?}", none.lines);
+    assert!(none.lines[0].contains("the history holds no accepted run to compare with"), "{:#?}", none.lines);
+    assert!(none.lines[1].contains("history.jsonl:1: the baseline was made without this metric"), "{:#?}", none.lines);
+}
+
+#[test]
+fn where_no_run_counts_the_newest_says_why() {
+    let key = crate::model::MetricKey::parse("recall@5").expect("a key");
+    let decide = |older: &str, newer: &str| {
+        let world = world("recall@5", &level(0.90), &[level(0.95), level(0.91)]).change(|world| {
+            let now = world.rules.parameters()[&key].clone();
+            for (run, repeats) in world.history.iter_mut().zip([older, newer]) {
+                run.baseline.manifest.parameters = [(key.clone(), format!("{now}{repeats}"))].into();
+            }
+        });
+        world.gate(GATE)
+    };
+    let none = decide(" median of 3", " worst of 3");
+    assert_eq!(none.ruling, Ruling::Undecided);
+    assert!(none.lines[1].contains("the newest, history.jsonl:2: other `repeats`"), "{:#?}", none.lines);
+    assert!(none.lines[2].contains("now the mean"), "{:#?}", none.lines);
+    assert!(none.lines[3].contains("in that run worst of 3"), "{:#?}", none.lines);
+    assert_eq!(decide("", " worst of 3").ruling, Ruling::Fail, "an older one counts");
 }
 
 #[test]
