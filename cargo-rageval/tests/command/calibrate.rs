@@ -167,7 +167,7 @@ fn a_metric_is_looked_at_alone_and_the_others_stay() {
     for number in 0..3 {
         let row = json!({
             "id": format!("w{number}"), "metric": "answer_correctness", "annotator": "ana", "score": 0.5,
-            "query": "Q?", "response": "A.", "ground_truth_answer": "A.",
+            "query": format!("Q{number}?"), "response": "A.", "ground_truth_answer": "A.",
         });
         let _ = writeln!(all, "{row}");
     }

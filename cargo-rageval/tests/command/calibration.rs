@@ -117,5 +117,5 @@ fn the_calibration_of_one_judge_is_none_of_the_judge_of_the_run() {
     calibrate(folder.path());
     let text = ends(folder.path(), &["gate", "run.json"], 1);
     assert!(text.contains("another judge was held against people: offline"), "{text}");
-    assert!(text.contains("; now openai m-2026-01-01 (f)"), "{text}");
+    assert!(text.contains("; now openai m-2026-01-01 (with this metric f)"), "{text}");
 }
