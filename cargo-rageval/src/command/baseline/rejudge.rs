@@ -1,5 +1,7 @@
 //! `baseline rejudge`: has the judge of today judge the baseline's own answers, and says how it differs from the judge of then.
 
+mod text;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
@@ -16,15 +18,14 @@ use rageval_runner::{
         CaseId, Claim, GoldenCase, GoldenSet, Heard, MetricKey, Outcome, Record, Sample, Verdict,
         run::{Baseline as Kept, BaselineCase, JudgeStamp},
     },
-    report::console::text::{against, interval_text, listed, score, shortened, visible},
-    stats::wilson,
+    report::console::text::{listed, shortened},
     store::{
         baseline::{self, Accepted, Answers, Rejudging},
         history,
     },
     trust::{
         self, Generators,
-        drift::{Drift, Rejudged, Shift},
+        drift::{Drift, Rejudged},
     },
 };
 
@@ -73,9 +74,6 @@ pub(crate) struct Rejudge {
     no_reread: bool,
 }
 
-/// So many cases are shown to be read, and so many claims of each.
-const TO_READ: usize = 5;
-const CLAIMS: usize = 3;
 /// Columns of a claim or a reason.
 const TEXT: usize = 100;
 /// What to do where scores are of several answers.
@@ -139,7 +137,7 @@ pub(super) fn run(rejudge: &Rejudge, context: &Context) -> Result<Ending, Failur
     for (metric, rejudged) in &compared {
         let params = policy.rules.metrics.get(metric).map(|rule| rule.params.clone()).unwrap_or_default();
         let drift = Drift::of(metric, rejudged, |verdict| is_bad(metric, &params, verdict), SEED);
-        told(&mut out, &drift);
+        text::told(&mut out, &drift);
     }
     let faults = faults(&records);
     if !faults.is_empty() {
@@ -324,69 +322,6 @@ fn left_out(out: &mut String, set: &GoldenSet, earlier: &Kept, policy: &Policy) 
             "left out: what thresholds.yaml does not judge any more, and what --accept takes out of the baseline: {}",
             listed(&gone, 200)
         );
-    }
-}
-
-/// One metric.
-fn told(out: &mut String, drift: &Drift<'_>) {
-    let _ = writeln!(out, "\n{}  {} scored by both", drift.metric, count(drift.shifts.len(), "answer"));
-    if let (Some(before), Some(now)) = (drift.before, drift.now) {
-        let interval = drift.interval.as_ref().map(|interval| format!(" {}", interval_text(interval)));
-        let interval = interval.unwrap_or_else(|| " (no interval: all shifts are equal)".to_owned());
-        let _ = writeln!(out, "  mean     {before:.3} -> {now:.3}, shift {:+.3}{interval}", now - before);
-        let rank = match drift.rho {
-            Some(rho) => format!("correlation {rho:.2}"),
-            None => "no correlation: one judge gives all answers one score".to_owned(),
-        };
-        let _ = writeln!(out, "  ranks    {rank}");
-    }
-    if let Some(flips) = drift.flips {
-        let share = wilson(flips.flipped(), flips.claims).map(|interval| interval_text(&interval)).unwrap_or_default();
-        let _ = writeln!(
-            out,
-            "  flipped  {} of {}, {:.3} {share}: {} to bad, {} to good",
-            flips.flipped(),
-            count(flips.claims, "verdict"),
-            flips.flipped() as f64 / flips.claims as f64,
-            flips.to_bad,
-            flips.to_good
-        );
-    } else {
-        let _ = writeln!(out, "  moved    {} of {}", drift.moved().count(), count(drift.shifts.len(), "score"));
-    }
-    let mut label = "read";
-    for shift in drift.moved().take(TO_READ) {
-        to_read(out, label, shift);
-        label = "";
-    }
-    for of in &drift.one_sided {
-        let what = |outcome: &Outcome| match outcome {
-            Outcome::Scored { score: of, .. } => score(of.value.get()),
-            Outcome::NotApplicable { why } => format!("not applicable ({why})"),
-            Outcome::Unmeasured { fault } => format!("unmeasured ({})", fault.cause),
-        };
-        let _ = writeln!(out, "  {label:<8} {}  {} -> {}", of.case, what(&of.before), visible(&what(&of.now)));
-        label = "";
-    }
-}
-
-/// A case whose score moved, with the claims that flipped, else with those that are bad now.
-fn to_read(out: &mut String, label: &str, shift: &Shift<'_>) {
-    let Shift { of, before, now } = shift;
-    let _ = writeln!(out, "  {label:<8} {}  {} -> {}", of.case, against(*before, *now), against(*now, *before));
-    let quoted = |claim: &Claim| format!("\"{}\"", shortened(&claim.text, TEXT));
-    let flipped: Vec<String> = of
-        .claims
-        .iter()
-        .filter(|(claim, verdict)| claim.verdict != *verdict)
-        .map(|(claim, verdict)| format!("{} -> {}  {}", claim.verdict.as_str(), verdict.as_str(), quoted(claim)))
-        .collect();
-    let bad_now = of.now.detail().into_iter().flat_map(|detail| &detail.claims);
-    let bad_now = bad_now.filter(|claim| claim.verdict != Verdict::Supported);
-    let bad_now = bad_now.map(|claim| format!("now {}  {}", claim.verdict.as_str(), quoted(claim)));
-    let lines = if flipped.is_empty() { bad_now.collect() } else { flipped };
-    for line in lines.iter().take(CLAIMS) {
-        let _ = writeln!(out, "           {line}");
     }
 }
 
