@@ -59,17 +59,7 @@ impl From<&Run> for Side {
             }
             cases.insert(record.case.clone(), (record.digest.clone(), outcomes));
         }
-        let manifest = &run.manifest;
-        let manifest = BaselineManifest {
-            golden_set: manifest.golden_set.clone(),
-            judge: manifest.judge.clone(),
-            system: manifest.system.clone(),
-            metric_versions: manifest.metric_versions.clone(),
-            parameters: manifest.parameters.clone(),
-            git_revision: manifest.git_revision.clone(),
-            reasons: Vec::new(),
-            readings: None,
-        };
+        let manifest = BaselineManifest::from(&run.manifest);
         Self { manifest, cases, missing: run.manifest.missing.len() }
     }
 }

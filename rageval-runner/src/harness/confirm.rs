@@ -26,7 +26,7 @@ use crate::{
         noise::{self, Progress, Start, Suspect},
     },
     load,
-    metric::{Kind, Metric},
+    metric::Metric,
     model::{CaseId, Confirmation, GoldenCase, GoldenSet, MetricKey, Readings, Record, Records},
     store::{
         baseline::Answers,
@@ -328,8 +328,6 @@ impl Desk<'_> {
 
 /// About how many requests the first readings of a set take: one for each case and judged metric.
 fn first_readings(set: &GoldenSet, basis: &Basis<'_>) -> usize {
-    let is_judged =
-        |metric: &MetricKey| basis.metrics.get(metric.name()).is_some_and(|facts| facts.kind == Kind::Judged);
-    let of = |case: &GoldenCase| basis.rules.metrics_of(case).filter(|(metric, _)| is_judged(metric)).count();
+    let of = |case: &GoldenCase| basis.rules.metrics_of(case).filter(|(metric, _)| basis.is_judged(metric)).count();
     set.cases.iter().map(of).sum()
 }

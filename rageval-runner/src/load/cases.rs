@@ -163,11 +163,8 @@ impl Set {
     }
 
     fn json_lines(&mut self, source: &Arc<Source>, setting: &Setting<'_>) {
-        if let Some(first) = first_of_many_lines(source) {
-            self.problems.push(
-                Diagnostic::at(source, &first, "a value goes on over several lines")
-                    .help("put one object on each line, or name the file .json if it is a list"),
-            );
+        if let Some(problem) = many_lines(source) {
+            self.problems.push(problem);
             return;
         }
         for (start, line) in source.json_lines() {
@@ -238,8 +235,15 @@ pub(super) fn trimmed(text: &str, start: usize) -> Span {
     start + from..start + to
 }
 
-/// Where the first value starts in a file whose values are sound but not one on each line.
-pub(super) fn first_of_many_lines(source: &Source) -> Option<Span> {
+/// What is wrong with a file whose values are sound but not one on each line.
+pub(super) fn many_lines(source: &Arc<Source>) -> Option<Diagnostic> {
+    let first = first_of_many_lines(source)?;
+    let problem = Diagnostic::at(source, &first, "a value goes on over several lines");
+    Some(problem.help("put one object on each line, or name the file .json if it is a list"))
+}
+
+/// Where the first value starts in such a file.
+fn first_of_many_lines(source: &Source) -> Option<Span> {
     let (start, line) = source.json_lines().find(|(start, line)| !trimmed(line, *start).is_empty())?;
     let first = trimmed(line, start);
     let is_cut = serde_json::from_str::<IgnoredAny>(&source.text[first.clone()]).is_err_and(|error| error.is_eof());

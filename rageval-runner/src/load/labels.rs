@@ -15,7 +15,7 @@ use crate::{
 
 use super::{
     case::{RecordedAnswers, Setting},
-    cases::{Stated, agree, first_of_many_lines, trimmed},
+    cases::{Stated, agree, many_lines, trimmed},
     diagnostic::{Diagnostic, Diagnostics, quoted},
     files::{self, Format, NOT_READ},
     json,
@@ -200,11 +200,8 @@ impl All {
     }
 
     fn json_lines(&mut self, source: &Arc<Source>, setting: &Setting<'_>) {
-        if let Some(first) = first_of_many_lines(source) {
-            self.problems.push(
-                Diagnostic::at(source, &first, "a value goes on over several lines")
-                    .help("put one object on each line, or name the file .json if it is a list"),
-            );
+        if let Some(problem) = many_lines(source) {
+            self.problems.push(problem);
             return;
         }
         for (start, line) in source.json_lines() {

@@ -213,6 +213,22 @@ pub struct BaselineManifest {
     pub reasons: Vec<LoweredScores>,
 }
 
+impl From<&Manifest> for BaselineManifest {
+    /// What of a run's manifest a baseline keeps: without reasons, and without a word on how often its scores were read.
+    fn from(manifest: &Manifest) -> Self {
+        Self {
+            golden_set: manifest.golden_set.clone(),
+            judge: manifest.judge.clone(),
+            system: manifest.system.clone(),
+            metric_versions: manifest.metric_versions.clone(),
+            parameters: manifest.parameters.clone(),
+            readings: None,
+            git_revision: manifest.git_revision.clone(),
+            reasons: Vec::new(),
+        }
+    }
+}
+
 /// Scores that an accepted baseline lowered, and why.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

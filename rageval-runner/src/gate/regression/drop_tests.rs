@@ -168,15 +168,10 @@ fn is_suspect(pairs: &Pairs, max_drop: f64, adjusted: [f64; 2]) -> bool {
     })
 }
 
-/// McNemar's exact test for scores of 0 and 1, else the sign-flip test on the mean.
+/// The p-value of a drop over these pairs.
 fn p_value(pairs: &[(CaseId, f64, f64)], seed: u64) -> f64 {
-    let is_binary = |score: f64| score == 0.0 || score == 1.0;
-    if pairs.iter().all(|(_, before, now)| is_binary(*before) && is_binary(*now)) {
-        let lost = pairs.iter().filter(|(_, before, now)| before > now).count();
-        let gained = pairs.iter().filter(|(_, before, now)| before < now).count();
-        return stats::mcnemar(lost, gained);
-    }
-    stats::sign_flip(&drops(pairs), stats::paired::FLIPS, seed)
+    let pairs: Vec<(f64, f64)> = pairs.iter().map(|(_, before, now)| (*before, *now)).collect();
+    stats::drop_p_value(&pairs, stats::paired::FLIPS, seed)
 }
 
 #[cfg(test)]

@@ -112,17 +112,7 @@ pub fn from_run(run: &Run) -> Result<Accepted, Refused> {
     if refused != Refused::default() {
         return Err(refused);
     }
-    let manifest = &run.manifest;
-    let manifest = BaselineManifest {
-        golden_set: manifest.golden_set.clone(),
-        judge: manifest.judge.clone(),
-        system: manifest.system.clone(),
-        metric_versions: manifest.metric_versions.clone(),
-        parameters: manifest.parameters.clone(),
-        readings: None,
-        git_revision: manifest.git_revision.clone(),
-        reasons: Vec::new(),
-    };
+    let manifest = BaselineManifest::from(&run.manifest);
     Ok(Accepted { baseline: Baseline { manifest, cases }, texts })
 }
 
