@@ -39,7 +39,12 @@ impl Evaluation {
             let replies = requests.iter().map(|request| self.ask(&item.case, of, request));
             let replies = futures_util::future::join_all(replies).await;
             let exchanges = requests.into_iter().zip(replies);
-            transcript.exchanges.extend(exchanges.map(|(request, reply)| Exchange { request, reply, of }));
+            transcript.exchanges.extend(exchanges.map(|(request, (reply, source))| Exchange {
+                request,
+                reply,
+                of,
+                source,
+            }));
         }
         let why = "it asks for more although all its requests have replies";
         (Outcome::unmeasured("metric did not finish", why), transcript)

@@ -196,7 +196,7 @@ impl Counting<'_> {
                     (AskedOf::Offline, Request::Judge(asked)) => offline::reply(asked),
                     (AskedOf::Policy | AskedOf::Offline, Request::Embed(asked)) => self.embedder(asked),
                 };
-                known.entry(of).or_default().exchanges.push(Exchange { request, reply, of });
+                known.entry(of).or_default().exchanges.push(Exchange { request, reply, of, source: None });
             }
         }
     }

@@ -108,8 +108,8 @@ impl Evaluation {
             let heard = match step {
                 Err(panic) => Heard::Nothing { why: format!("the metric panicked: {panic}") },
                 Ok(asking::Reading::Ask(request)) => {
-                    let reply = self.ask(judged.case, judged.of, &request).await;
-                    transcript.exchanges.push(Exchange { request, reply, of: judged.of });
+                    let (reply, source) = self.ask(judged.case, judged.of, &request).await;
+                    transcript.exchanges.push(Exchange { request, reply, of: judged.of, source });
                     continue;
                 }
                 Ok(asking::Reading::Fault(fault)) => {
@@ -158,9 +158,9 @@ impl Evaluation {
             asked = new.iter().map(|request| of_reading(request, number)).collect();
             let asking = asked.iter().map(|request| self.ask(judged.case, judged.of, request));
             let replies = futures_util::future::join_all(asking).await;
-            for ((request, later), reply) in new.into_iter().zip(&asked).zip(replies) {
-                seen.exchanges.push(Exchange { request, reply: reply.clone(), of: judged.of });
-                sent.exchanges.push(Exchange { request: later.clone(), reply, of: judged.of });
+            for ((request, later), (reply, source)) in new.into_iter().zip(&asked).zip(replies) {
+                seen.exchanges.push(Exchange { request, reply: reply.clone(), of: judged.of, source });
+                sent.exchanges.push(Exchange { request: later.clone(), reply, of: judged.of, source });
             }
         }
         unfinished(sent)

@@ -201,7 +201,7 @@ impl Try {
                     for request in requests {
                         assert_eq!(transcript.reply_to(&request), None, "it asked the same again");
                         let reply = reply_to(&request);
-                        transcript.exchanges.push(Exchange { request, reply, of: AskedOf::Policy });
+                        transcript.exchanges.push(Exchange { request, reply, of: AskedOf::Policy, source: None });
                     }
                 }
             }

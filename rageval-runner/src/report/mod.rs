@@ -1,3 +1,4 @@
 //! Decisions as text.
 
 pub mod console;
+pub mod snapshot;

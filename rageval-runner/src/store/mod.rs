@@ -12,6 +12,7 @@ pub mod readings;
 pub mod replies;
 pub mod runs;
 pub mod slots;
+pub mod snapshots;
 pub mod steps;
 
 use std::{

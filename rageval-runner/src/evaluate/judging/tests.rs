@@ -71,7 +71,7 @@ async fn endings(judging: &Judging, requests: u32) -> Vec<Option<Ending>> {
         let request = JudgeRequest::new("test.number", Language::En).text("query", n.to_string());
         let case = &case;
         async move {
-            match judging.ask(case, &request).await {
+            match judging.ask(case, &request).await.0 {
                 Reply::Value { .. } => None,
                 Reply::Failed { ending, .. } => Some(ending),
             }
