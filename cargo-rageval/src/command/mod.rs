@@ -5,6 +5,7 @@ mod calibrate;
 mod cases;
 mod compare;
 mod estimate;
+mod explain;
 mod gate;
 mod judge;
 mod prompts;
@@ -40,6 +41,7 @@ enum Command {
     Gate(gate::Gate),
     Compare(compare::Compare),
     Estimate(estimate::EstimateRun),
+    Explain(explain::Explain),
     Score(score::Score),
     #[command(subcommand)]
     Baseline(baseline::Baseline),
@@ -63,6 +65,7 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
         Command::Gate(gate) => gate::run(&gate, context),
         Command::Compare(compare) => compare::run(&compare, context),
         Command::Estimate(estimate) => estimate::run(&estimate, context),
+        Command::Explain(explain) => explain::run(&explain, context),
         Command::Score(score) => score::run(&score),
         Command::Baseline(baseline) => baseline::run(&baseline, context),
         Command::Calibrate(calibrate) => calibrate::run(&calibrate, context),

@@ -92,6 +92,11 @@ impl Judging {
         }
     }
 
+    /// How stored replies are used; `None` for a judge that is code.
+    pub fn mode(&self) -> Option<ReplyMode> {
+        self.replies.as_ref().map(|replies| replies.kept.mode())
+    }
+
     /// What the run should say of the judge, one line each.
     pub fn notices(&self) -> Vec<String> {
         let mut notices = self.judge.notices();

@@ -113,7 +113,7 @@ impl Evaluation {
                 outcomes.insert(key.clone(), Outcome::unmeasured("unknown metric", why));
                 continue;
             };
-            let params = params_for(&self.rules, case, key);
+            let params = self.rules.params_of(case, key);
             match (contained(|| metric.not_applicable(case, &params)), &taken) {
                 (Err(panic), _) => {
                     outcomes.insert(key.clone(), panicked(&panic));
@@ -255,15 +255,6 @@ impl Evaluation {
                 similarity::similarities(self.embedding.as_ref(), case, request).await
             }
         }
-    }
-}
-
-/// A metric's parameters for one case: the policy's with the case's own over them.
-fn params_for(rules: &Rules, case: &GoldenCase, key: &MetricKey) -> Params {
-    let base = rules.metrics.get(key).map(|rule| rule.params.clone()).unwrap_or_default();
-    match case.bars.get(key) {
-        Some(bar) => base.overlaid(&bar.params),
-        None => base,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Evaluation, MAX_ROUNDS, params_for};
+use super::{Evaluation, MAX_ROUNDS};
 use crate::{
     contain::contained,
     metric::{Input, Metric, Params, Reread, Step, asking, finish},
@@ -92,7 +92,7 @@ impl Evaluation {
         let metric = self.metrics.iter().copied().find(|metric| metric.name() == key.name())?;
         let baseline = metric.reads_baseline().then(|| self.baseline.sample_of(case)).flatten().map(Arc::new);
         let of = self.rules.metrics.get(key).map_or(AskedOf::Policy, |rule| rule.judge);
-        Some(Judged { metric, params: params_for(&self.rules, case, key), of, case, key, sample, baseline })
+        Some(Judged { metric, params: self.rules.params_of(case, key), of, case, key, sample, baseline })
     }
 
     async fn verdicts_again(

@@ -146,7 +146,7 @@ impl Snapshots {
     }
 
     /// Where the snapshots stand and what they depend on, for the run file; `None` where they stand outside of `root`.
-    pub(super) fn stamp(&self, root: &Path, metrics: &[&dyn Metric]) -> Option<SnapshotsStamp> {
+    pub(super) fn stamp(&self, root: &Path, metrics: &[&'static dyn Metric]) -> Option<SnapshotsStamp> {
         let folder = self.folder.strip_prefix(root).ok()?;
         let judged = metrics.iter().filter(|metric| metric.kind() == Kind::Judged);
         Some(SnapshotsStamp {

@@ -67,6 +67,9 @@ pub struct Manifest {
     /// What it spent on models; absent where none was asked that costs anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<Spending>,
+    /// How stored replies of the judge were used: `cached`, `live` or `replay`; absent for a judge that is code, and where none was opened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_mode: Option<String>,
     /// Where the snapshots of its target stand; absent where they stand outside the folder of thresholds.yaml, and in runs of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshots: Option<SnapshotsStamp>,

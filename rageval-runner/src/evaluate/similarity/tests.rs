@@ -59,7 +59,7 @@ fn asked(embedder: Option<Arc<dyn Embedder>>, others: &[&str]) -> Reply {
         vectors: None,
     });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
-    runtime.block_on(similarities(embedding.as_ref(), &case(), &EmbedRequest::new("q", others.iter().copied())))
+    runtime.block_on(similarities(embedding.as_ref(), &case(), &EmbedRequest::new("q", others.iter().copied()))).0
 }
 
 fn scripted() -> Option<Arc<dyn Embedder>> {
@@ -174,7 +174,7 @@ impl World {
 
 impl Running {
     async fn ask(&self, text: &str, others: &[&str]) -> Reply {
-        similarities(Some(&self.embedding), &case(), &EmbedRequest::new(text, others.iter().copied())).await
+        similarities(Some(&self.embedding), &case(), &EmbedRequest::new(text, others.iter().copied())).await.0
     }
 
     fn sent(&self) -> Vec<Vec<String>> {
