@@ -9,9 +9,11 @@ mod explain;
 mod gate;
 mod judge;
 mod prompts;
+mod prune;
 mod replies;
 mod schema;
 mod score;
+mod snapshots;
 mod steps;
 
 use clap::{Parser, Subcommand};
@@ -54,6 +56,9 @@ enum Command {
     Steps(steps::Steps),
     #[command(subcommand)]
     Replies(replies::Replies),
+    Prune(prune::Prune),
+    #[command(subcommand)]
+    Snapshots(snapshots::Snapshots),
     Schema(schema::Schema),
 }
 
@@ -74,6 +79,8 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
         Command::Prompts(prompts) => prompts::run(&prompts),
         Command::Steps(steps) => steps::run(&steps, context),
         Command::Replies(replies) => replies::run(&replies, context),
+        Command::Prune(prune) => prune::run(&prune, context),
+        Command::Snapshots(snapshots) => snapshots::run(&snapshots, context),
         Command::Schema(schema) => schema::run(&schema),
     }
 }

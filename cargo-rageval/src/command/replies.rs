@@ -46,6 +46,11 @@ pub(crate) fn run(replies: &Replies, context: &Context) -> Result<Ending, Failur
     }
 }
 
+/// Removes the stored replies that the latest run does not use, and tells.
+pub(super) fn prune(context: &Context, dry_run: bool) -> Result<(), Failure> {
+    prune::run(&prune::Prune::of_latest(dry_run), context).map(|_| ())
+}
+
 /// What is stored of the models that thresholds.yaml names.
 pub(super) struct Stored {
     /// The judge's keys; `None` for a judge that is code.
@@ -154,6 +159,7 @@ fn latest(context: &Context) -> PathBuf {
     context.runs.join("latest")
 }
 
-fn count(number: usize, one: &str, many: &str) -> String {
+/// A number with its word.
+pub(super) fn count(number: usize, one: &str, many: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{number} {many}") }
 }

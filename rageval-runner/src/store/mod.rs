@@ -8,6 +8,7 @@ pub mod ledger;
 pub mod lock;
 pub mod minute;
 pub mod probes;
+pub mod prune;
 pub mod readings;
 pub mod replies;
 pub mod runs;

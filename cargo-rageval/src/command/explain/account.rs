@@ -6,6 +6,7 @@ use rageval_runner::{
     gate,
     model::{
         DocId, Expectation, GoldenCase, Judgement, KnownFailure, MetricKey, Outcome, Record, Taken, Unmeasured, Usage,
+        background::CaseBackground,
         run::{Decision, JudgeStamp, Run},
     },
 };
@@ -29,7 +30,7 @@ pub(super) struct Explanation {
     version: u32,
     pub(super) run: OfRun,
     pub(super) id: String,
-    /// `None` where no such case stands here.
+    /// As it stands here, else as the run keeps it; `None` where neither does.
     pub(super) case: Option<OfCase>,
     pub(super) came: Came,
     /// What was decided of the case in the run; `None` where its trial did not run.
@@ -52,7 +53,7 @@ pub(super) struct OfRun {
     pub(super) reply_mode: Option<String>,
 }
 
-/// The golden case as it stands here.
+/// The golden case.
 #[derive(Debug, Serialize)]
 pub(super) struct OfCase {
     pub(super) place: String,
@@ -63,7 +64,6 @@ pub(super) struct OfCase {
     pub(super) references: Vec<String>,
     /// `None` where the case does not say.
     pub(super) relevant: Option<Vec<Judgement>>,
-    pub(super) reference_contexts: usize,
     pub(super) known_failure: Option<KnownFailure>,
     /// It is not the one that the run evaluated.
     pub(super) changed_since: bool,
@@ -116,6 +116,7 @@ impl Explanation {
     ) -> Self {
         let mut notices = here.notices.clone();
         let case = here.case(&record.case);
+        let of_run = run.cases.iter().find(|case| case.case == record.case);
         let changed_since = case.is_some_and(|case| case.digest() != record.digest);
         match case {
             Some(case) if changed_since => notices.push(format!(
@@ -123,25 +124,37 @@ impl Explanation {
                 case.place
             )),
             Some(_) => {}
-            None if here.policy.is_some() => notices.push("the case does not stand here any more".to_owned()),
+            None if here.policy.is_some() => {
+                notices.push("the case does not stand here: what is told of it is what the run keeps, and numbers are not reckoned anew".to_owned());
+            }
             None => {}
         }
         // Numbers are those of the case that was measured, or there are none.
         let same = case.filter(|_| !changed_since);
         let basis = here.basis(&run.manifest);
-        let findings = same.zip(basis.as_ref()).map(|(case, basis)| gate::case_findings(case, record, basis));
-        let scene = Scene { record, case: same, here, basis: basis.as_ref(), findings: findings.as_ref() };
-        let wanted: Vec<&MetricKey> =
-            record.outcomes.keys().filter(|key| metric.is_none_or(|one| one == *key)).collect();
-        let metrics: Vec<Measured> = wanted.iter().map(|key| scene.measured(key)).collect();
-        let requests = metric.map(|key| Asked::all(&scene, key, run, path, context));
         let is_of_case = |decision: &&Decision| {
-            let trial = case.map(GoldenCase::trial_name);
+            let trial = case.map(GoldenCase::trial_name).or_else(|| of_run.map(|case| case.trial.clone()));
             trial.map_or_else(
                 || decision.trial.starts_with("case::") && decision.trial.ends_with(&format!("::{}", record.case)),
                 |trial| decision.trial == trial,
             )
         };
+        let findings = same.zip(basis.as_ref()).map(|(case, basis)| gate::case_findings(case, record, basis));
+        let decision = run.decisions.iter().find(is_of_case);
+        let scene = Scene {
+            record,
+            run,
+            of_run,
+            decision,
+            case: same,
+            here,
+            basis: basis.as_ref(),
+            findings: findings.as_ref(),
+        };
+        let wanted: Vec<&MetricKey> =
+            record.outcomes.keys().filter(|key| metric.is_none_or(|one| one == *key)).collect();
+        let metrics: Vec<Measured> = wanted.iter().map(|key| scene.measured(key)).collect();
+        let requests = metric.map(|key| Asked::all(&scene, key, run, path, context));
         Self {
             format: FORMAT,
             version: VERSION,
@@ -153,9 +166,9 @@ impl Explanation {
                 reply_mode: run.manifest.reply_mode.clone(),
             },
             id: record.case.to_string(),
-            case: case.map(|case| OfCase::of(case, changed_since)),
+            case: case.map(|case| OfCase::of(case, changed_since)).or_else(|| of_run.map(OfCase::of_run)),
             came: Came::of(record, case),
-            decision: run.decisions.iter().find(is_of_case).cloned(),
+            decision: decision.cloned(),
             metrics,
             requests,
             notices,
@@ -164,6 +177,21 @@ impl Explanation {
 }
 
 impl OfCase {
+    /// As the run keeps it.
+    fn of_run(case: &CaseBackground) -> Self {
+        Self {
+            place: case.place.to_string(),
+            trial: case.trial.clone(),
+            query: case.query.clone(),
+            language: case.language.clone(),
+            expectation: if case.should_refuse { Expectation::Refuse } else { Expectation::Answer },
+            references: case.references.clone(),
+            relevant: case.relevant.clone(),
+            known_failure: case.known_failure.clone(),
+            changed_since: false,
+        }
+    }
+
     fn of(case: &GoldenCase, changed_since: bool) -> Self {
         Self {
             place: case.place.to_string(),
@@ -173,7 +201,6 @@ impl OfCase {
             expectation: case.expectation,
             references: case.references.clone(),
             relevant: case.relevant.clone(),
-            reference_contexts: case.reference_contexts.len(),
             known_failure: case.known_failure.clone(),
             changed_since,
         }

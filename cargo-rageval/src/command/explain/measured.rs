@@ -8,6 +8,9 @@ use rageval_runner::{
     metric::{self, Input, Metric, Params, Step, worked},
     model::{
         AskedOf, Exchange, GoldenCase, MetricKey, Outcome, Readings, Record, Sample, Taken, Transcript, UnitInterval,
+        background::CaseBackground,
+        decision::{Finding, FindingKind, FindingLevel},
+        run::{Decision, Run},
     },
     report::console::{
         case::bar_text,
@@ -89,6 +92,20 @@ pub(super) enum Says {
     Nothing,
 }
 
+impl Says {
+    /// What the run found.
+    fn of(finding: &Finding) -> Self {
+        match (finding.level, finding.kind) {
+            (FindingLevel::Warned, _) => Self::Warns,
+            (FindingLevel::Known, _) => Self::KnownFailure,
+            (FindingLevel::Red, FindingKind::Min | FindingKind::MaxDrop) => Self::Fails,
+            (FindingLevel::Red, FindingKind::Unmeasured | FindingKind::Incomparable | FindingKind::Recovered) => {
+                Self::Undecided
+            }
+        }
+    }
+}
+
 /// The accepted score.
 #[derive(Debug, Serialize)]
 #[serde(tag = "baseline", rename_all = "snake_case")]
@@ -103,6 +120,10 @@ pub(super) enum OfBaseline {
 #[derive(Clone, Copy)]
 pub(super) struct Scene<'a> {
     pub(super) record: &'a Record,
+    pub(super) run: &'a Run,
+    /// What the run keeps of the golden case.
+    pub(super) of_run: Option<&'a CaseBackground>,
+    pub(super) decision: Option<&'a Decision>,
     /// The golden case, where it is the one that was measured.
     pub(super) case: Option<&'a GoldenCase>,
     pub(super) here: &'a Surroundings,
@@ -186,7 +207,7 @@ impl<'a> Scene<'a> {
     }
 
     fn rule(&self, key: &MetricKey, outcome: &Outcome) -> Option<OfRule> {
-        let (basis, case) = (self.basis?, self.case?);
+        let (Some(basis), Some(case)) = (self.basis, self.case) else { return self.rule_of_run(key, outcome) };
         let rule = basis.rules.metrics.get(key);
         let own = case.bars.get(key);
         let mut places = Vec::new();
@@ -198,6 +219,49 @@ impl<'a> Scene<'a> {
         let (says, why) = self.says(key, outcome, min.is_some() || max_drop.is_some());
         let counts_in = rule.map(counts_in).unwrap_or_default();
         Some(OfRule { places, min, max_drop, level, counts_in, says, why })
+    }
+
+    /// The rules as the run keeps them.
+    fn rule_of_run(&self, key: &MetricKey, outcome: &Outcome) -> Option<OfRule> {
+        let rule = self.run.background.metrics.iter().find(|rule| rule.metric == *key);
+        let own = self.of_run.and_then(|case| case.bars.get(key));
+        let min = own.and_then(|own| own.min).or_else(|| rule?.min);
+        let max_drop = own.and_then(|own| own.max_drop).or_else(|| rule?.max_drop);
+        let level = if rule.is_some_and(|rule| rule.warns) { Level::Warn } else { Level::Fail };
+        let findings = self.decision.iter().flat_map(|decision| &decision.findings);
+        let finding =
+            findings.filter(|finding| finding.metric.as_ref() == Some(key)).min_by_key(|finding| finding.level);
+        let (says, why) = match finding {
+            Some(finding) => (Says::of(finding), format!("in the run: {}", finding.text)),
+            None if outcome.fault().is_some() => {
+                (Says::Undecided, "what is unmeasured is red, whatever the rules say".to_owned())
+            }
+            None if self.decision.is_none() => (Says::Nothing, "the case's own trial did not run".to_owned()),
+            None if min.or(max_drop).is_some() && outcome.score().is_some() => {
+                (Says::Holds, "every rule on the case held in the run".to_owned())
+            }
+            None => (Says::Nothing, "no rule on single cases says anything of it".to_owned()),
+        };
+        let places = vec!["as the run keeps them".to_owned()];
+        (rule.is_some() || own.is_some()).then_some(OfRule {
+            places,
+            min,
+            max_drop,
+            level,
+            counts_in: Vec::new(),
+            says,
+            why,
+        })
+    }
+
+    /// The accepted score as the run keeps it.
+    fn baseline_of_run(&self, key: &MetricKey) -> OfBaseline {
+        let accepted =
+            self.of_run.and_then(|case| case.accepted.as_ref()).filter(|one| one.digest == self.record.digest);
+        match accepted.and_then(|accepted| accepted.outcomes.get(key)) {
+            Some(outcome) => OfBaseline::Accepted { outcome: outcome.clone() },
+            None => OfBaseline::None { why: "the run keeps none of this case as it was".to_owned() },
+        }
     }
 
     /// What the rules on the case say.
@@ -231,7 +295,7 @@ impl<'a> Scene<'a> {
 
     fn baseline(&self, key: &MetricKey) -> OfBaseline {
         let none = |why: &str| OfBaseline::None { why: why.to_owned() };
-        let Some(basis) = self.basis else { return none("no rules stand here") };
+        let (Some(basis), Some(_)) = (self.basis, self.case) else { return self.baseline_of_run(key) };
         let Some(baseline) = basis.baseline else { return none("no `regression.baseline`, or it cannot be read") };
         let Some(accepted) = baseline.cases.get(&self.record.case) else {
             return none("the baseline lacks the case: it is compared as new");
