@@ -30,7 +30,7 @@ pub(super) fn folder(root: &Path, stamp: &SnapshotsStamp) -> Result<PathBuf, Str
     }
     // A link in the way could lead elsewhere.
     let folder = root.join(&below);
-    let there = folder.ancestors().find(|path| path.exists());
+    let there = folder.ancestors().find(|path| path.as_os_str().is_empty() || path.exists());
     let canonical = |path: &Path| fs::canonicalize(if path.as_os_str().is_empty() { Path::new(".") } else { path });
     match (there.map(canonical), canonical(root)) {
         (Some(Ok(there)), Ok(root)) if there.starts_with(&root) => Ok(folder),
