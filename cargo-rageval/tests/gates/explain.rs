@@ -44,7 +44,6 @@ fn every_metric_of_a_case_is_told_with_its_numbers() {
             "it makes the case red: recall@5 0.6667, min 0.80",
             "1 of 2 claims supported: 1 / 2 = 0.50",
             "counts in   mean: min 0.10, max_drop 0.02",
-            "baseline    none: no `regression.baseline`",
             "the case has no reference answer",
             "add `ground_truth_answer` to the case",
         ],
@@ -86,7 +85,7 @@ fn refusals_and_what_is_not_applicable_are_explained() {
             "refusal     yes, by the text detector",
             "contexts    none came back",
             "not applicable because the system declined: nothing was claimed",
-            "`refusal_correctness` says whether it was right",
+            "a refusal claims nothing",
             "add `relevant_doc_ids` to the case",
         ],
     );

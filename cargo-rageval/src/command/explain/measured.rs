@@ -114,6 +114,8 @@ pub(super) enum OfBaseline {
     Accepted { outcome: Outcome },
     /// It can't, or there is none.
     None { why: String },
+    /// There is no baseline at all, for no metric.
+    Nowhere,
 }
 
 /// What one case is explained by.
@@ -296,7 +298,7 @@ impl<'a> Scene<'a> {
     fn baseline(&self, key: &MetricKey) -> OfBaseline {
         let none = |why: &str| OfBaseline::None { why: why.to_owned() };
         let (Some(basis), Some(_)) = (self.basis, self.case) else { return self.baseline_of_run(key) };
-        let Some(baseline) = basis.baseline else { return none("no `regression.baseline`, or it cannot be read") };
+        let Some(baseline) = basis.baseline else { return OfBaseline::Nowhere };
         let Some(accepted) = baseline.cases.get(&self.record.case) else {
             return none("the baseline lacks the case: it is compared as new");
         };

@@ -5,13 +5,16 @@ mod measured;
 
 use rageval_runner::{
     model::Expectation,
-    report::console::text::{bar, visible, whole_block, whole_line, whole_lines_of},
+    report::console::text::{bar, score, visible, whole_block, whole_line, whole_lines_of},
 };
 
 use super::account::{Came, Explanation, OfAnswer, OfCase, OfContext};
 
 /// Characters of a text that are printed without `--full`.
 const CUT: usize = 600;
+
+/// The same of a prompt or a reply.
+const CUT_OF_BLOCK: usize = 2_400;
 
 /// The label of a line that belongs to the one above.
 const CONTINUED: &str = "          |";
@@ -41,7 +44,7 @@ impl Page {
 
     /// A text whose line breaks count.
     fn block(&mut self, label: &str, text: &str) {
-        let text = self.cut(text);
+        let text = self.cut_to(text, CUT_OF_BLOCK);
         let mut lines = whole_block(&text);
         if let Some(first) = lines.first_mut()
             && let Some(rest) = first.get(label.len()..)
@@ -60,12 +63,16 @@ impl Page {
 
     /// A text that is too long for a screen, with how much of it is left out.
     fn cut(&self, text: &str) -> String {
+        self.cut_to(text, CUT)
+    }
+
+    fn cut_to(&self, text: &str, most: usize) -> String {
         let all = text.chars().count();
-        if self.full || all <= CUT + CUT / 4 {
+        if self.full || all <= most + most / 4 {
             return text.to_owned();
         }
-        let kept: String = text.chars().take(CUT).collect();
-        format!("{}… ({CUT} of {all} characters; all with --full)", kept.trim_end())
+        let kept: String = text.chars().take(most).collect();
+        format!("{}… ({most} of {all} characters; all with --full)", kept.trim_end())
     }
 }
 
@@ -198,7 +205,7 @@ fn of_context(context: &OfContext) -> String {
             .grade
             .map(|grade| if grade == 1.0 { "relevant".to_owned() } else { format!("relevant, grade {grade}") }),
     );
-    facts.extend(context.score.map(|score| format!("score {score}")));
+    facts.extend(context.score.map(|number| format!("score {}", score(number))));
     let facts = if facts.is_empty() { String::new() } else { format!(" [{}]", facts.join("; ")) };
     let text = if context.text.trim().is_empty() { "(blank, which counts as none)" } else { &context.text };
     format!("{id}{facts}: {text}")

@@ -134,6 +134,7 @@ fn baseline(page: &mut Page, metric: &Measured) {
             page.text("baseline", &format!("{}{change}", in_a_word(outcome)));
         }
         OfBaseline::None { why } => page.text("baseline", &format!("none: {why}")),
+        OfBaseline::Nowhere => {}
     }
 }
 
