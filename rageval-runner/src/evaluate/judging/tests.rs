@@ -93,6 +93,33 @@ async fn a_judge_is_asked_as_often_as_its_budget_says() {
 }
 
 #[tokio::test]
+async fn it_is_told_whether_a_reply_was_stored() {
+    use crate::judge::spec::{Hosted, JudgeProvider, JudgeSpec};
+    let hosted = Hosted::new("http://127.0.0.1:1/v1", "m-2026-01-01");
+    let spec = JudgeSpec::of_provider(JudgeProvider::Openai(Box::new(hosted)));
+    let folder = tempfile::tempdir().expect("a folder");
+    let request = |query: &str| {
+        JudgeRequest::new("refusal_correctness.verdict", Language::En).text("query", query).text("answer", "No.")
+    };
+    let case = CaseId::new("a").expect("an id");
+    let in_mode = |mode| {
+        let (_, mut judging, _) = judging(Does::Answer(SPENT), &Budget::default());
+        let keys = ReplyKeys::of(&spec).expect("a hosted judge");
+        judging.replies = Some(Replies::new(ReplyStore::new(folder.path(), None), keys, mode));
+        judging
+    };
+    let cached = in_mode(ReplyMode::Cached);
+    assert_eq!(cached.ask(&case, &request("one?")).await.1, Some(ReplySource::Asked));
+    assert_eq!(cached.ask(&case, &request("one?")).await.1, Some(ReplySource::Stored));
+    assert_eq!(in_mode(ReplyMode::Live).ask(&case, &request("one?")).await.1, Some(ReplySource::Asked));
+    let replay = in_mode(ReplyMode::Replay);
+    assert_eq!(replay.ask(&case, &request("one?")).await.1, Some(ReplySource::Stored));
+    assert_eq!(replay.ask(&case, &request("two?")).await.1, None, "nothing was sent");
+    let (_, of_code, _) = judging(Does::Answer(SPENT), &Budget::default());
+    assert_eq!(of_code.ask(&case, &request("one?")).await.1, None, "its replies are not stored");
+}
+
+#[tokio::test]
 async fn what_is_sent_again_uses_the_budget_up_sooner() {
     let again = Spent { requests: 3, ..SPENT };
     let (judge, judging, ledger) = judging(Does::Answer(again), &Budget { requests: Some(7), ..Budget::default() });

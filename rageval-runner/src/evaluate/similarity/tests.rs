@@ -174,7 +174,11 @@ impl World {
 
 impl Running {
     async fn ask(&self, text: &str, others: &[&str]) -> Reply {
-        similarities(Some(&self.embedding), &case(), &EmbedRequest::new(text, others.iter().copied())).await.0
+        self.ask_for(text, others).await.0
+    }
+
+    async fn ask_for(&self, text: &str, others: &[&str]) -> (Reply, Option<ReplySource>) {
+        similarities(Some(&self.embedding), &case(), &EmbedRequest::new(text, others.iter().copied())).await
     }
 
     fn sent(&self) -> Vec<Vec<String>> {
@@ -188,6 +192,17 @@ fn ended(reply: &Reply) -> (Ending, &str) {
         Reply::Failed { ending, why } => (*ending, why),
         Reply::Value { value } => panic!("a value: {value}"),
     }
+}
+
+#[tokio::test]
+async fn it_is_told_whether_vectors_were_stored() {
+    let world = World::new(&Budget::default());
+    let run = world.run(ReplyMode::Cached);
+    assert_eq!(run.ask_for("q", &["a"]).await.1, Some(ReplySource::Asked));
+    assert_eq!(run.ask_for("q", &["a"]).await.1, Some(ReplySource::Stored));
+    assert_eq!(run.ask_for("q", &["bb"]).await.1, Some(ReplySource::PartlyStored));
+    let (reply, source) = world.run(ReplyMode::Replay).ask_for("new", &["q"]).await;
+    assert_eq!((ended(&reply).0, source), (Ending::Missing, None), "nothing was sent");
 }
 
 #[tokio::test]
