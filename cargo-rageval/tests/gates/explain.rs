@@ -73,7 +73,7 @@ fn one_metric_is_told_with_claims_and_requests() {
     assert_eq!(json["metrics"][0]["rule"]["says"], "holds");
     assert_eq!(json["requests"][0]["name"], "faithfulness.verdicts");
     let text = project.command(&["explain", "one", "recall@5"]).with(0);
-    says(&text, &["requests    none: the score was settled without asking a model"]);
+    says(&text, &["requests    none: it was settled without asking a model"]);
 }
 
 fn refusals_and_what_is_not_applicable_are_explained() {
