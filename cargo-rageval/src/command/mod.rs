@@ -9,6 +9,7 @@ mod gate;
 mod judge;
 mod prompts;
 mod replies;
+mod report;
 mod schema;
 mod score;
 mod steps;
@@ -39,6 +40,7 @@ struct Rageval {
 enum Command {
     Gate(gate::Gate),
     Compare(compare::Compare),
+    Report(report::Report),
     Estimate(estimate::EstimateRun),
     Score(score::Score),
     #[command(subcommand)]
@@ -62,6 +64,7 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
     match rageval.command {
         Command::Gate(gate) => gate::run(&gate, context),
         Command::Compare(compare) => compare::run(&compare, context),
+        Command::Report(report) => report::run(&report, context),
         Command::Estimate(estimate) => estimate::run(&estimate, context),
         Command::Score(score) => score::run(&score),
         Command::Baseline(baseline) => baseline::run(&baseline, context),

@@ -1,0 +1,1 @@
+//! How reports are tested.
