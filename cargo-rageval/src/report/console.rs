@@ -6,19 +6,19 @@ use anstyle::{AnsiColor, Style};
 use rageval_runner::{
     gate::Population,
     model::run::Conclusion,
-    report::console::{Summary, summary},
+    report::console::{Summary, summary, text::visible},
 };
 
-use super::{Input, view::CaseView};
+use super::{Input, view::CaseView, why};
 
 /// Writes it.
 pub(crate) fn render(input: &Input<'_>, out: &mut dyn Write) -> io::Result<()> {
     let run = input.view.run;
     for decision in run.decisions.iter().filter(|decision| decision.ruling.is_red()) {
-        let head = format!("---- {} ----", decision.trial);
+        let head = format!("---- {} ----", visible(&decision.trial));
         writeln!(out, "{}", painted(Style::new().bold(), &head))?;
         for line in &decision.lines {
-            writeln!(out, "{}", labelled(line))?;
+            writeln!(out, "{}", labelled(&why::line(line)))?;
         }
         writeln!(out)?;
     }
@@ -42,7 +42,7 @@ pub(crate) fn render(input: &Input<'_>, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{line}")?;
     }
     if input.view.run.is_partial() {
-        writeln!(out, "{}", labelled(&format!("partial     {}", input.view.headline())))?;
+        writeln!(out, "{}", labelled(&format!("partial     {}", visible(&input.view.headline()))))?;
     }
     Ok(())
 }

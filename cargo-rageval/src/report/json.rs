@@ -2,13 +2,17 @@
 
 use std::{
     collections::BTreeMap,
+    fmt::Write as _,
     io::{self, Write},
 };
 
-use rageval_runner::model::{
-    CaseId, MetricKey, Outcome, Spending,
-    case::Place,
-    run::{Conclusion, Decision, Finding, GateFacts, Manifest, Ruling},
+use rageval_runner::{
+    model::{
+        CaseId, MetricKey, Outcome, Spending,
+        case::Place,
+        run::{Conclusion, Decision, Finding, GateFacts, Manifest, Ruling},
+    },
+    report::console::text::visible,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -243,8 +247,33 @@ struct Distribution {
 
 /// Writes it.
 pub(crate) fn render(input: &Input<'_>, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, &report(input))?;
-    writeln!(out)
+    let text = serde_json::to_string_pretty(&report(input))?;
+    writeln!(out, "{}", escaped(&text))
+}
+
+/// The same JSON with what is invisible, ends a line for some readers, or starts a command of a build server in `\u` notation.
+///
+/// Such characters stand inside strings alone, so that a reader of JSON gets the same text.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        let is_shown =
+            c == '\n' || c == ' ' || (c == '[' && !escaped.ends_with("##")) || (c != '[' && visible_alone(c));
+        if is_shown {
+            escaped.push(c);
+        } else {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                // Writing to a string cannot fail.
+                let _ = write!(escaped, "\\u{unit:04x}");
+            }
+        }
+    }
+    escaped
+}
+
+/// Whether a character is shown as it is.
+fn visible_alone(c: char) -> bool {
+    c.is_ascii_graphic() || *visible(c.encode_utf8(&mut [0; 4])) == *c.encode_utf8(&mut [0; 4])
 }
 
 fn report<'r>(input: &'r Input<'r>) -> Report<'r> {

@@ -22,7 +22,7 @@ use super::{
 /// Writes it.
 pub(crate) fn render(input: &Input<'_>, out: &mut dyn Write) -> io::Result<()> {
     let view = &input.view;
-    let mut suite = TestSuite::new(view.run.manifest.target.as_deref().unwrap_or("rageval"));
+    let mut suite = TestSuite::new(visible(view.run.manifest.target.as_deref().unwrap_or("rageval")));
     suite.add_properties(properties(view.run));
     suite.add_test_cases(incomplete(view));
     suite.add_test_cases(view.cases.iter().map(of_case));
@@ -89,7 +89,7 @@ fn test_case(name: &str, class: &str, decision: &Decision, place: Option<String>
     };
     if decision.ruling != Ruling::Pass {
         status.set_message(message(decision)).set_type(kind(decision));
-        let lines = decision.lines.iter().map(|line| kept_line(line));
+        let lines = decision.lines.iter().map(|line| why::line(line));
         status.set_description(lines.collect::<Vec<_>>().join("\n"));
     }
     let mut test_case = TestCase::new(visible(name), status);
@@ -130,9 +130,4 @@ fn kind(decision: &Decision) -> &'static str {
         (None, Ruling::Inconclusive) => "inconclusive",
         (None, Ruling::Fail | Ruling::Pass) => "gate",
     }
-}
-
-/// A line with its blanks, and otherwise as a person may see it.
-pub(super) fn kept_line(line: &str) -> String {
-    line.split(' ').map(visible).collect::<Vec<_>>().join(" ")
 }

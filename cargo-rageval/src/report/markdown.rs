@@ -6,8 +6,6 @@
 mod fill;
 mod inert;
 mod sections;
-#[cfg(test)]
-mod tests;
 
 use std::io::{self, Write};
 

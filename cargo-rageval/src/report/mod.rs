@@ -92,6 +92,7 @@ pub(crate) const REPORTERS: &[Reporter] = &[
 ];
 
 #[cfg(test)]
+#[path = "../../tests/support/every_outcome.rs"]
 pub(crate) mod fixture;
 #[cfg(test)]
 mod tests;

@@ -72,6 +72,13 @@ pub(crate) fn essence(decision: &Decision) -> Vec<&str> {
     decision.lines.iter().filter(says).map(String::as_str).collect()
 }
 
+/// A line of a decision with its blanks, and otherwise as a person may see it. The harness writes every line with a label before it; a run file
+/// from elsewhere need not, so that one which a build server would take for a command gets a bar.
+pub(crate) fn line(line: &str) -> String {
+    let line = line.split(' ').map(console::text::visible).collect::<Vec<_>>().join(" ");
+    if line.trim_start().starts_with("::") { format!("| {line}") } else { line }
+}
+
 /// Why a decision is red, in one line.
 pub(crate) fn reason(decision: &Decision) -> String {
     match decision.findings.iter().find(|finding| finding.level == rageval_runner::model::run::FindingLevel::Red) {

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 pub(super) struct Room {
     /// Bytes of the whole text.
     pub(super) bytes: usize,
-    /// Rows of a section; less where the section says so.
+    /// Rows of a section.
     pub(super) rows: usize,
 }
 
@@ -24,8 +24,6 @@ pub(super) struct Section {
     pub(super) head: String,
     /// The rows, each with its line end, the most important first.
     pub(super) rows: Vec<String>,
-    /// Rows that are shown at most, whatever the room; `None` leaves it to the room.
-    pub(super) most: Option<usize>,
     /// What is counted where rows are left out: `red cases`.
     pub(super) what: &'static str,
 }
@@ -57,16 +55,15 @@ pub(super) fn fill(head: &str, sections: &[Section], foot: &str, room: Room) -> 
         let section = &sections[at];
         let (start, end) = section.frame();
         let frame = start.len() + end.len() + COUNTED;
-        let most = section.most.unwrap_or(room.rows).min(room.rows);
         let mut used = frame;
-        for row in section.rows.iter().take(most) {
+        for row in section.rows.iter().take(room.rows) {
             if used + row.len() > free {
                 break;
             }
             used += row.len();
             shown[at] += 1;
         }
-        if shown[at] < section.rows.len().min(most) {
+        if shown[at] < section.rows.len().min(room.rows) {
             cut.push(section.title);
         }
         if shown[at] > 0 {
@@ -114,7 +111,7 @@ mod tests {
     #[test]
     fn a_section_that_does_not_fit_at_all_is_named() {
         let sections = [section(0, "cases", 10), section(1, "details", 10)];
-        let text = fill("", &sections, "", Room { bytes: 1000, rows: 100 });
+        let text = fill("", &sections, "", Room { bytes: 900, rows: 100 });
         assert!(!text.contains("details 0000") && text.contains("limit:** details."), "{text}");
     }
 

@@ -4,19 +4,26 @@
 //! or an entity before them does not help. In a code span it looks for none, and Markdown knows no markup there. So everything
 //! that is not ours stands in one, shortened, on one line, with invisible characters spelled out.
 
-use rageval_runner::report::console::text::{shortened, visible};
+use rageval_runner::report::console::text::shortened;
 
-/// A text as a code span, which holds in a table too.
+use crate::report::why;
+
+/// A text as a code span.
 pub(super) fn code(text: &str, columns: usize) -> String {
     let text = shortened(text, columns);
     if text.is_empty() {
         return "–".to_owned();
     }
-    // A bar ends a cell of a table unless a backslash stands before it, in code too; a backslash of the text itself must not be that one.
-    let text = text.replace("\\|", "\\ |").replace('|', "\\|");
     let fence = "`".repeat(longest_run(&text) + 1);
     let blank = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
     format!("{fence}{blank}{text}{blank}{fence}")
+}
+
+/// A row of a table of texts of ours and code spans.
+pub(super) fn row(cells: &[String]) -> String {
+    // A bar ends a cell unless a backslash stands before it, in code too; a backslash of the text itself must not be that one.
+    let whole = |cell: &String| cell.replace("\\|", "\\ |").replace('|', "\\|");
+    format!("| {} |\n", cells.iter().map(whole).collect::<Vec<_>>().join(" | "))
 }
 
 /// A sentence of ours that may name something from outside: as it is where it is made of plain words and numbers, else as a code span.
@@ -32,9 +39,7 @@ pub(super) fn sentence(text: &str) -> String {
 
 /// Lines as a block of code.
 pub(super) fn block<'a>(lines: impl IntoIterator<Item = &'a str>) -> String {
-    // Blanks at the start of a line and between a label and its text stay.
-    let kept = |line: &str| line.split(' ').map(visible).collect::<Vec<_>>().join(" ");
-    let text = lines.into_iter().map(kept).collect::<Vec<_>>().join("\n");
+    let text = lines.into_iter().map(why::line).collect::<Vec<_>>().join("\n");
     let fence = "`".repeat(longest_run(&text).max(2) + 1);
     format!("{fence}text\n{text}\n{fence}\n")
 }
@@ -61,13 +66,21 @@ mod tests {
             ("a `b` c", "``a `b` c``"),
             ("`b`", "`` `b` ``"),
             ("```", "```` ``` ````"),
-            ("a|b", r"`a\|b`"),
-            (r"a\|b", r"`a\ \|b`"),
-            ("a\nb\r\n| c", r"`a b \| c`"),
+            ("a|b", "`a|b`"),
+            ("a\nb\r\n| c", "`a b | c`"),
             ("", "–"),
             ("\u{202e}x", "`<U+202E>x`"),
         ] {
             assert_eq!(code(text, 100), span, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_bar_ends_no_cell() {
+        for (text, line) in
+            [("a|b", "| `a\\|b` | c |\n"), ("a\\|b", "| `a\\ \\|b` | c |\n"), ("a\\", "| `a\\` | c |\n")]
+        {
+            assert_eq!(row(&[code(text, 100), "c".to_owned()]), line);
         }
     }
 

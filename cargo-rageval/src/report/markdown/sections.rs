@@ -4,7 +4,7 @@ mod overview;
 
 use rageval_runner::{
     model::{
-        Claim, MetricKey,
+        Claim,
         run::{Decision, Finding, FindingKind},
     },
     report::console::text::{against, bar, score},
@@ -13,7 +13,7 @@ use rageval_runner::{
 use self::overview::{against_baseline, asides, costs, metrics, populations, refusals, slices, tail};
 use super::{
     fill::Section,
-    inert::{block, code},
+    inert::{block, code, row},
 };
 use crate::report::{Input, lowered::LoweredScore, view::CaseView, why};
 
@@ -67,65 +67,63 @@ fn set_up(input: &Input<'_>) -> Section {
     }
 }
 
-/// One row a red finding, the worst case first.
+/// One row a case by its worst finding, the worst case first.
 fn red_cases(input: &Input<'_>) -> Section {
     let cases = why::worst_first(input.view.red_cases());
     Section {
         rank: 1,
         title: "Red cases",
         head: "| Case | Metric | Score | Bar | Baseline | Change | Why |\n|---|---|--:|--:|--:|--:|---|\n".to_owned(),
-        rows: cases.into_iter().flat_map(case_rows).collect(),
-        what: "rows",
+        rows: cases.into_iter().map(case_row).collect(),
+        what: "red cases",
         ..Section::default()
     }
 }
 
-fn case_rows(case: &CaseView<'_>) -> Vec<String> {
+fn case_row(case: &CaseView<'_>) -> String {
     let findings = why::red_findings(case);
-    let mut rows: Vec<String> = findings.into_iter().map(|finding| finding_row(case, finding)).collect();
-    if let Some(snapshot) = case.decision.and_then(|decision| decision.snapshot.as_ref()) {
-        let diff: Vec<String> = snapshot.diff.iter().take(2).map(|line| code(line, TEXT)).collect();
-        rows.push(row(&[
-            name_of(case),
-            "snapshot".to_owned(),
-            String::new(),
-            String::new(),
-            String::new(),
-            String::new(),
-            [vec![code(&snapshot.why, TEXT)], diff].concat().join(" "),
-        ]));
-    }
-    if let Some(decision) = case.decision.filter(|_| rows.is_empty()) {
-        let none = || String::new();
-        rows.push(row(&[name_of(case), none(), none(), none(), none(), none(), code(&why::reason(decision), TEXT)]));
-    }
-    rows
-}
-
-fn finding_row(case: &CaseView<'_>, finding: &Finding) -> String {
-    let metric = finding.metric.as_ref();
-    let before = metric.and_then(|metric| why::baseline(case, metric));
-    let now = finding.score;
-    let (shown, limit, change) = match (now, finding.bar, finding.baseline) {
+    let snapshot = case.decision.and_then(|decision| decision.snapshot.as_ref());
+    let [mut metric, mut shown, mut limit, mut baseline, mut change] = std::array::from_fn(|_| String::new());
+    let mut told = Vec::new();
+    if let Some(finding) = findings.first() {
+        let before = finding.metric.as_ref().and_then(|metric| why::baseline(case, metric));
+        metric = finding.metric.as_ref().map(|metric| code(&metric.to_string(), NAME)).unwrap_or_default();
+        baseline = before.map(score).unwrap_or_default();
         // What was compared with the bar is shown in as many decimals as tell on which side it lies.
-        (Some(now), Some(limit), None) => {
-            let change = before.map(|before| signed(score(now - before)));
-            (against(now, limit), format!("min {}", bar(limit)), change)
+        match (finding.score, finding.bar, finding.baseline) {
+            (Some(now), Some(least), None) => {
+                (shown, limit) = (against(now, least), format!("min {}", bar(least)));
+                change = before.map(|before| signed(score(now - before))).unwrap_or_default();
+            }
+            (Some(now), Some(most), Some(before)) => {
+                (shown, limit) = (score(now), format!("max_drop {}", bar(most)));
+                change = format!("-{}", against(before - now, most));
+            }
+            (now, ..) => shown = now.map(score).unwrap_or_default(),
         }
-        (Some(now), Some(limit), Some(before)) => {
-            (score(now), format!("max_drop {}", bar(limit)), Some(format!("-{}", against(before - now, limit))))
-        }
-        (now, ..) => (now.map(score).unwrap_or_default(), String::new(), None),
-    };
-    row(&[
-        name_of(case),
-        metric.map(|metric| code(&metric.to_string(), NAME)).unwrap_or_default(),
-        shown,
-        limit,
-        before.map(score).unwrap_or_default(),
-        change.unwrap_or_default(),
-        why_of(case, finding),
-    ])
+        told.push(why_of(case, finding));
+    } else if let Some(snapshot) = snapshot {
+        metric = "snapshot".to_owned();
+        told.push(code(&snapshot.why, TEXT));
+        told.extend(snapshot.diff.iter().take(2).map(|line| code(line, TEXT)));
+    } else {
+        told.extend(case.decision.map(|decision| code(&why::reason(decision), TEXT)));
+    }
+    // A word that is missing says less than the claim that stands in its place.
+    let is_claimed =
+        |finding: &&&Finding| finding.metric.as_ref().is_some_and(|key| why::failing_claim(case, key).is_some());
+    let is_first = |finding: &Finding| findings.first().is_some_and(|first| std::ptr::eq(*first, finding));
+    if let Some(finding) = findings.iter().find(is_claimed).filter(|finding| !is_first(finding)) {
+        told.push(why_of(case, finding));
+    }
+    let others = findings.iter().skip(1).filter_map(|finding| Some(code(&finding.metric.as_ref()?.to_string(), NAME)));
+    let snapshot = snapshot.filter(|_| !findings.is_empty()).map(|_| "snapshot".to_owned());
+    let mut also: Vec<String> = others.chain(snapshot).filter(|other| *other != metric).collect();
+    also.dedup();
+    if !also.is_empty() {
+        metric = format!("{metric}, also {}", also.join(", "));
+    }
+    row(&[name_of(case), metric, shown, limit, baseline, change, told.join("; ")])
 }
 
 /// `+0.10`, `-0.10`, `0.00`.
@@ -138,7 +136,7 @@ fn why_of(case: &CaseView<'_>, finding: &Finding) -> String {
     let metric = finding.metric.as_ref().filter(|_| matches!(finding.kind, FindingKind::Min | FindingKind::MaxDrop));
     let Some(metric) = metric else { return code(&finding.text, TEXT) };
     if let Some(claim) = why::failing_claim(case, metric) {
-        return claim_text(claim);
+        return claim_text(claim, case);
     }
     let detail = why::detail(case, metric);
     let missed = detail.and_then(|detail| detail.ranked.as_ref()).map(|ranked| &ranked.missed);
@@ -152,25 +150,27 @@ fn why_of(case: &CaseView<'_>, finding: &Finding) -> String {
     let note = detail.and_then(|detail| detail.note.as_deref()).map(|note| code(note, TEXT));
     match note.or(shared) {
         Some(text) => text,
-        None => answer_of(case, metric),
+        None => answer_of(case),
     }
 }
 
-fn claim_text(claim: &Claim) -> String {
+fn claim_text(claim: &Claim, case: &CaseView<'_>) -> String {
     let verdict = claim.verdict.as_str();
-    let said = match (&claim.evidence, &claim.reason) {
-        (Some(evidence), _) => {
+    let expected = case.golden.and_then(|golden| golden.references.first());
+    let said = match (&claim.evidence, expected, &claim.reason) {
+        (Some(evidence), ..) => {
             let id = evidence.id.as_ref().map(|id| format!("{} ", code(id.as_str(), NAME))).unwrap_or_default();
             format!("; evidence: {id}{}", code(&evidence.text, TEXT))
         }
-        (None, Some(reason)) => format!("; {}", code(reason, TEXT)),
-        (None, None) => String::new(),
+        (None, Some(expected), _) => format!("; expected: {}", code(expected, TEXT)),
+        (None, None, Some(reason)) => format!("; {}", code(reason, TEXT)),
+        (None, None, None) => String::new(),
     };
     format!("**{verdict}:** {}{said}", code(&claim.text, TEXT))
 }
 
 /// The answer, where the score itself says no more.
-fn answer_of(case: &CaseView<'_>, _: &MetricKey) -> String {
+fn answer_of(case: &CaseView<'_>) -> String {
     let answer = case.record.and_then(|record| record.sample()).map(|sample| &sample.answer.response);
     answer.map(|answer| format!("answer: {}", code(answer, TEXT))).unwrap_or_default()
 }
@@ -181,32 +181,24 @@ fn name_of(case: &CaseView<'_>) -> String {
     format!("{}{place}", code(case.id.as_str(), NAME))
 }
 
-/// Gates over scores that are red.
+/// Gates over scores that are red: those over the whole set first, since a slice often only repeats them.
 fn red_gates(input: &Input<'_>) -> Section {
-    let decisions = input.view.red_gates.iter().filter(|decision| is_of_scores(decision));
+    let mut decisions: Vec<_> = input.view.red_gates.iter().filter(|decision| is_of_scores(decision)).collect();
+    let is_of_slice = |decision: &Decision| decision.gate.as_ref().is_some_and(|gate| gate.slice.is_some());
+    decisions.sort_by_key(|decision| is_of_slice(decision));
+    let of = |decision: &Decision| {
+        let name = decision.trial.strip_prefix("gate::").unwrap_or(&decision.trial);
+        let n = decision.n.map(|n| n.to_string()).unwrap_or_default();
+        row(&[code(name, NAME), code(&why::reason(decision), TEXT), n])
+    };
     Section {
         rank: 2,
         title: "Red gates",
-        head: "| Gate | Statistic | Bar | Cases | Why |\n|---|--:|--:|--:|---|\n".to_owned(),
-        rows: decisions.map(|decision| gate_row(decision)).collect(),
+        head: "| Gate | Why | Cases |\n|---|---|--:|\n".to_owned(),
+        rows: decisions.into_iter().map(|decision| of(decision)).collect(),
         what: "red gates",
         ..Section::default()
     }
-}
-
-fn gate_row(decision: &Decision) -> String {
-    let name = decision.trial.strip_prefix("gate::").unwrap_or(&decision.trial);
-    let shown = match (decision.statistic, decision.threshold) {
-        (Some(statistic), Some(threshold)) => against(statistic, threshold),
-        (statistic, _) => statistic.map(score).unwrap_or_default(),
-    };
-    row(&[
-        code(name, NAME),
-        shown,
-        decision.threshold.map(bar).unwrap_or_default(),
-        decision.n.map(|n| n.to_string()).unwrap_or_default(),
-        code(&why::reason(decision), TEXT),
-    ])
 }
 
 /// What an accepted baseline lowered: a reviewer decides whether the reason holds.
@@ -262,9 +254,4 @@ fn texts_of_gates(input: &Input<'_>) -> Section {
 /// The text of a decision with its name.
 fn decision_block(decision: &Decision) -> String {
     format!("{}\n\n{}\n", code(&decision.trial, 200), block(decision.lines.iter().map(String::as_str)))
-}
-
-/// A row of a table.
-fn row(cells: &[String]) -> String {
-    format!("| {} |\n", cells.join(" | "))
 }

@@ -9,10 +9,13 @@ use rageval_runner::{
     stats,
 };
 
-use super::{NAME, TEXT, row, signed};
+use super::{NAME, TEXT, signed};
 use crate::report::{
     Input,
-    markdown::{fill::Section, inert::code},
+    markdown::{
+        fill::Section,
+        inert::{code, row},
+    },
     view::{CaseView, MetricView, SliceView, Spread},
 };
 
@@ -64,7 +67,9 @@ fn mean_of(numbers: &[f64]) -> Option<f64> {
 
 /// The cases of the worst tenth of each metric: a mean hides them.
 pub(super) fn tail(input: &Input<'_>) -> Section {
-    let rows = input.view.metrics.iter().filter(|metric| !metric.scored.is_empty()).map(|metric| {
+    // A metric whose worst case is perfect has no tail.
+    let has_tail = |metric: &&MetricView<'_>| metric.scored.first().is_some_and(|(_, worst)| *worst < 1.0);
+    let rows = input.view.metrics.iter().filter(has_tail).map(|metric| {
         let worst = metric.scored.iter().take(metric.decile_size().min(TAIL));
         let named: Vec<String> =
             worst.map(|(case, value)| format!("{} {}", score(*value), code(case.as_str(), NAME))).collect();
@@ -159,9 +164,28 @@ pub(super) fn asides(input: &Input<'_>) -> Section {
             .iter()
             .any(|start| notice.starts_with(start))
     };
-    let notices = view.notices.iter().filter(|notice| !is_told(notice));
-    rows.extend(notices.map(|notice| format!("- {}\n", code(notice, TEXT))));
+    let notices = view.notices.iter().filter(|notice| !is_told(notice)).copied();
+    rows.extend(grouped(notices).into_iter().map(|notice| format!("- {}\n", code(&notice, TEXT))));
     Section { rank: 7, title: "Worth knowing", rows, what: "lines", ..Section::default() }
+}
+
+/// Notices that differ only in what they are about, as one each.
+fn grouped<'n>(notices: impl Iterator<Item = &'n str>) -> Vec<String> {
+    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
+    for notice in notices {
+        let (what, about) = notice.split_once(": ").unwrap_or((notice, ""));
+        match groups.iter_mut().find(|(of, _)| *of == what) {
+            Some((_, abouts)) => abouts.push(about),
+            None => groups.push((what, vec![about])),
+        }
+    }
+    let of = |(what, abouts): (&str, Vec<&str>)| match abouts.as_slice() {
+        [""] => what.to_owned(),
+        [about] => format!("{what}: {about}"),
+        [first, ..] => format!("{what}: {first} and {} more", abouts.len() - 1),
+        [] => String::new(),
+    };
+    groups.into_iter().map(of).collect()
 }
 
 /// Answered or declined, against what was right.
