@@ -11,6 +11,7 @@ mod judge;
 mod prompts;
 mod prune;
 mod replies;
+mod report;
 mod schema;
 mod score;
 mod snapshots;
@@ -42,6 +43,7 @@ struct Rageval {
 enum Command {
     Gate(gate::Gate),
     Compare(compare::Compare),
+    Report(report::Report),
     Estimate(estimate::EstimateRun),
     Explain(explain::Explain),
     Score(score::Score),
@@ -69,6 +71,7 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
     match rageval.command {
         Command::Gate(gate) => gate::run(&gate, context),
         Command::Compare(compare) => compare::run(&compare, context),
+        Command::Report(report) => report::run(&report, context),
         Command::Estimate(estimate) => estimate::run(&estimate, context),
         Command::Explain(explain) => explain::run(&explain, context),
         Command::Score(score) => score::run(&score),
