@@ -9,6 +9,7 @@ mod gate;
 mod judge;
 mod prompts;
 mod replies;
+mod report;
 mod schema;
 mod score;
 mod steps;
@@ -52,6 +53,7 @@ enum Command {
     Steps(steps::Steps),
     #[command(subcommand)]
     Replies(replies::Replies),
+    Report(report::Report),
     Schema(schema::Schema),
 }
 
@@ -71,6 +73,7 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
         Command::Prompts(prompts) => prompts::run(&prompts),
         Command::Steps(steps) => steps::run(&steps, context),
         Command::Replies(replies) => replies::run(&replies, context),
+        Command::Report(report) => report::run(&report, context),
         Command::Schema(schema) => schema::run(&schema),
     }
 }

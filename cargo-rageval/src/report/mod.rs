@@ -2,4 +2,5 @@
 //!
 //! Which command decides what, [`view::View`] says once: every report and every exit code shows the same conclusion.
 
+pub(crate) mod html;
 pub(crate) mod view;
