@@ -66,7 +66,7 @@ fn among<'r>(claim: &Claim, sample: &'r Sample, language: Language) -> Beside<'r
     for (rank, context) in sample.readable_contexts() {
         let Some(found) = nearest(&claim.text, &context.text, language) else { continue };
         if best.as_ref().is_none_or(|(share, _)| *share < found.share) {
-            let text = context.text[found.range].trim();
+            let text = &context.text[found.range];
             best = Some((found.share, Beside::Nearest { rank, id: context.id.as_ref(), text, share: found.share }));
         }
     }

@@ -23,6 +23,7 @@ mod trust;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use rageval_runner::report::console::text::visible;
 use sha2::{Digest as _, Sha256};
 
 use self::text::Outside;
@@ -53,7 +54,7 @@ pub(crate) fn render(view: &View<'_>) -> Result<String, serde_json::Error> {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta name="referrer" content="no-referrer";
-                title { "rageval: " (headline) }
+                title { "rageval: " (visible(&headline)) }
                 link rel="icon" href="data:,";
                 style { (PreEscaped(STYLE)) }
             }

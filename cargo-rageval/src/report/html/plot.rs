@@ -110,10 +110,10 @@ impl Histogram<'_> {
             for (row, (name, at)) in self.bars.iter().enumerate() {
                 chart.plotting_area().draw(&PathElement::new(vec![(*at, 0.0), (*at, top)], BAR.stroke_width(1)))?;
                 let height = top - highest * 0.11 * row as f64;
-                // Names of bars on the right half stand on their left, so that none leaves the plot.
-                let side = if *at > 0.5 { HPos::Right } else { HPos::Left };
+                // Names of bars stand on their left where there is room, so that none leaves the plot.
+                let side = if *at > 0.3 { HPos::Right } else { HPos::Left };
                 let style = ("sans-serif", 11).into_font().color(&BAR).pos(Pos::new(side, VPos::Top));
-                let shift = if *at > 0.5 { -0.008 } else { 0.008 };
+                let shift = if *at > 0.3 { -0.008 } else { 0.008 };
                 chart.plotting_area().draw(&Text::new(format!("{name} {at}"), (at + shift, height), style))?;
             }
             Ok(())
@@ -173,7 +173,7 @@ pub(super) fn scatter(title: &str, description: &str, axes: (&str, &str), pairs:
         for ((x, y), pairs) in marks {
             let size = (2.0 + (pairs as f64).sqrt() * 1.5).min(14.0) as i32;
             let place = (f64::from(x) / 100.0, f64::from(y) / 100.0);
-            chart.plotting_area().draw(&Circle::new(place, size, NOW.mix(0.65).filled()))?;
+            chart.plotting_area().draw(&Circle::new(place, size, NOW.mix(0.8).filled()))?;
         }
         Ok(())
     })

@@ -275,7 +275,7 @@
       judged.map((metric, at) => h("option", { value: at, selected: metric === chosen }, metric.name)));
     fill(chosen);
     return [
-      section(["Answer ", h("span", { class: "muted" }, facts.filter(Boolean).map((fact, at) => [at > 0 && " · ", fact]))], text),
+      section(["Answer ", h("span", { class: "facts" }, facts.filter(Boolean).map((fact, at) => [at > 0 && " · ", fact]))], text),
       chosen && section(["Claims of ", select || chosen.name], beside),
       contexts,
     ];
@@ -291,10 +291,12 @@
       const isRelevant = context.grade !== null && context.grade > 0;
       return h("li", { class: isRelevant && "relevant" },
         h("div", { class: "rank" }, `${at + 1}. `, context.id === null ? "without an id" : h("strong", {}, user(context.id)), " ",
-          isRelevant ? h("span", { class: "state passed" }, context.grade === 1 ? "relevant" : `relevant, grade ${context.grade}`)
-            : golden && golden.relevant && h("span", { class: "muted" }, "not relevant"),
-          context.is_repeated && h("span", { class: "muted" }, " again"),
-          context.score !== null && h("span", { class: "muted" }, ` score ${context.score.toPrecision(4)}`)),
+          isRelevant && h("span", { class: "state passed" }, context.grade === 1 ? "relevant" : `relevant, grade ${context.grade}`), " ",
+          h("span", { class: "muted" }, [
+            !isRelevant && golden && golden.relevant && "not relevant",
+            context.is_repeated && "again",
+            context.score !== null && `score ${context.score.toPrecision(4)}`,
+          ].filter(Boolean).join(", "))),
         text.trim() ? long(text, lang, evidenceIn(text, metric)) : h("p", { class: "muted" }, "blank"));
     });
     return section(["Retrieved ", h("span", { class: "n" }, all.length)],

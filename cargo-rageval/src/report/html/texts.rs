@@ -1,8 +1,10 @@
 //! Texts that many cases share, held once: retrieved documents, above all.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, fmt::Write};
 
 use serde::{Serialize, Serializer};
+
+use super::text::is_hidden;
 
 /// Texts by number, in the order in which they were first met.
 #[derive(Debug, Default)]
@@ -43,15 +45,14 @@ pub(super) fn json(value: &impl Serialize) -> Result<String, serde_json::Error> 
     let plain = serde_json::to_string(value)?;
     let mut safe = String::with_capacity(plain.len() + plain.len() / 64);
     for c in plain.chars() {
-        // Outside its strings JSON has none of these.
-        match c {
-            '<' => safe.push_str("\\u003c"),
-            '>' => safe.push_str("\\u003e"),
-            '&' => safe.push_str("\\u0026"),
-            '\u{2028}' => safe.push_str("\\u2028"),
-            '\u{2029}' => safe.push_str("\\u2029"),
-            '\u{7f}' => safe.push_str("\\u007f"),
-            c => safe.push(c),
+        // Outside its strings JSON has none of these; and who reads the source of the page should see what hides.
+        if matches!(c, '<' | '>' | '&') || is_hidden(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                // Writing into a string does not fail.
+                let _ = write!(safe, "\\u{unit:04x}");
+            }
+        } else {
+            safe.push(c);
         }
     }
     Ok(safe)
@@ -73,9 +74,9 @@ mod tests {
 
     #[test]
     fn nothing_ends_the_script_and_all_is_read_back() {
-        let hostile = ["</script><script>alert(1)</script>", "<!--<script>", "a\u{2028}\u{0}\u{202e}&amp;"];
+        let hostile = ["</script><script>alert(1)</script>", "<!--<script>", "a\u{2028}\u{0}\u{202e}\u{e0001}&amp;"];
         let json = json(&hostile).expect("JSON");
-        assert!(!json.contains(['<', '>', '&', '\u{2028}', '\u{0}']), "{json}");
+        assert!(!json.contains(['<', '>', '&', '\u{2028}', '\u{202e}', '\u{e0001}', '\u{0}']), "{json}");
         assert_eq!(serde_json::from_str::<Vec<String>>(&json).expect("JSON"), hostile);
     }
 }
