@@ -184,7 +184,7 @@ fn json(case: &PlainCase, told: &mut Told) -> Json {
     own("difficulty", case.difficulty.clone().map(Json::from));
     own("language", case.language.clone().map(Json::from));
     own("tags", (!case.tags.is_empty()).then(|| json!(case.tags)));
-    own("should_refuse", (case.expectation == Expectation::Refuse).then(|| Json::Bool(true)));
+    own("should_refuse", (case.expectation == Expectation::Refuse).then_some(Json::Bool(true)));
     json!({
         "input": case.query,
         "actual_output": response,

@@ -44,13 +44,13 @@ pub(crate) enum Format {
     RagevalCsv,
     /// RAGAS: a list, or columns as pandas writes them
     RagasJson,
-    /// RAGAS: EvaluationDataset.to_jsonl, Testset.to_jsonl
+    /// RAGAS: `EvaluationDataset.to_jsonl`, `Testset.to_jsonl`
     RagasJsonl,
-    /// RAGAS: to_csv
+    /// RAGAS: `to_csv`
     RagasCsv,
-    /// RAGAS: to_pandas().to_parquet, to_hf_dataset().to_parquet
+    /// RAGAS: `to_pandas().to_parquet`, `to_hf_dataset().to_parquet`
     RagasParquet,
-    /// DeepEval goldens: EvaluationDataset.save_as("json", ...)
+    /// DeepEval goldens: `EvaluationDataset.save_as("json", ...)`
     DeepevalJson,
     /// DeepEval goldens, one object each
     DeepevalJsonl,

@@ -47,7 +47,7 @@ impl From<Value> for Tree {
     }
 }
 
-/// Writes a tree as JSON in its order; serde_json's own maps are sorted.
+/// Writes a tree as JSON in its order; the maps of `serde_json` are sorted.
 struct Ordered<'t>(&'t Tree);
 
 impl Ordered<'_> {

@@ -83,7 +83,7 @@ fn sample(row: &Located, drafts: &mut Drafts, told: &mut Told) {
         }
         match field {
             "rubrics" => {
-                draft.lost(field, "a rubric is the metric `rubric` under `thresholds`: write its levels there")
+                draft.lost(field, "a rubric is the metric `rubric` under `thresholds`: write its levels there");
             }
             "multi_responses" => draft.lost(field, "a case has one recorded answer"),
             _ => match &value.value {

@@ -106,9 +106,9 @@ fn scalar(text: &str) -> String {
     let starts = text.chars().next().is_some_and(is_letter);
     let ends = text.chars().next_back().is_some_and(|c| !c.is_whitespace());
     let fits = |c: char| c.is_alphanumeric() || " ,.?!'()-_/@%+;€£$".contains(c);
-    let is_word = |word: &&str| word.eq_ignore_ascii_case(text);
+    let is_word = |word: &str| word.eq_ignore_ascii_case(text);
     let reserved =
-        ["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf"].iter().any(|w| is_word(&w));
+        ["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf"].iter().any(|w| is_word(w));
     if starts && ends && text.chars().all(fits) && !reserved { text.to_owned() } else { quoted(text) }
 }
 

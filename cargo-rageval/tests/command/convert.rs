@@ -169,7 +169,7 @@ fn ours_becomes_every_other_format_with_the_losses_named() {
         "trec/qrels.txt",
     ];
     for file in files {
-        told += &format!("--- {file}\n{}", fs::read_to_string(project.path().join(file)).expect("written"));
+        told += &["--- ", file, "\n", &fs::read_to_string(project.path().join(file)).expect("written")].concat();
     }
     let expected = fixtures().join("expected/from_ours.txt");
     if fs::read_to_string(&expected).unwrap_or_default() != told {

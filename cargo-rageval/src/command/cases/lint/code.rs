@@ -30,7 +30,7 @@ pub(crate) enum Code {
     Spelling,
     /// Cases without `type` where others have one
     MissingType,
-    /// A slice of the policy with fewer cases than its min_cases
+    /// A slice of the policy with fewer cases than its `min_cases`
     ThinSlice,
     /// A known failure whose reason names a day long past
     OldKnownFailure,
