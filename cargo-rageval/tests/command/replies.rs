@@ -36,7 +36,8 @@ fn value(text: &str) -> Reply {
 }
 
 fn record(case: &str, exchanges: Vec<(JudgeRequest, Reply)>, outcome: Outcome) -> Record {
-    let exchange = |(request, reply)| Exchange { request: Request::Judge(request), reply, of: AskedOf::Policy };
+    let exchange =
+        |(request, reply)| Exchange { request: Request::Judge(request), reply, of: AskedOf::Policy, source: None };
     Record::new(
         CaseId::new(case).expect("a valid id"),
         "one".into(),
@@ -57,7 +58,8 @@ fn write_run(folder: &Path, name: &str, records: Vec<Record>, change: impl FnOnc
     let judge = judge::open(&policy.judge, &|_| None).expect("a judge").stamp();
     let mut manifest = Manifest { run_id: name.into(), judge, ..Manifest::default() };
     change(&mut manifest);
-    let run = Run { format: "rageval-run".into(), version: 1, manifest, records, decisions: Vec::new() };
+    let run =
+        Run { format: "rageval-run".into(), version: 1, manifest, records, decisions: Vec::new(), ..Run::default() };
     write(folder, name, &serde_json::to_string(&run).expect("JSON"));
 }
 
@@ -345,6 +347,7 @@ fn embedding_project() -> tempfile::TempDir {
         request: Request::Embed(EmbedRequest::new("one", ["two", "three"])),
         reply: Reply::Value { value: json!([1.0, 1.0]) },
         of: AskedOf::Policy,
+        source: None,
     };
     let mut asked = scored("a");
     asked.transcript.exchanges.push(exchange);

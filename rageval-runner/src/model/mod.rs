@@ -1,7 +1,9 @@
 //! The vocabulary: plain data that every other module speaks in, without I/O.
 
+pub mod background;
 pub mod case;
 pub mod claim;
+pub mod decision;
 pub mod ids;
 pub mod label;
 pub mod outcome;
@@ -26,6 +28,6 @@ pub use sample::{Answer, RetrievedContext, Sample, Usage};
 pub use score::{Score, UnitInterval};
 pub use spending::{Budget, Price, Spending};
 pub use transcript::{
-    AskedOf, EmbedRequest, Ending, Exchange, Field, JudgeRequest, Reply, Request, SCORE_PROBABILITIES, Shown,
-    Transcript,
+    AskedOf, EmbedRequest, Ending, Exchange, Field, JudgeRequest, Reply, ReplySource, Request, SCORE_PROBABILITIES,
+    Shown, Transcript,
 };

@@ -1,3 +1,5 @@
-//! Decisions as text.
+//! Decisions as text, and what other reports need of a run.
 
+pub mod background;
 pub mod console;
+pub mod snapshot;
