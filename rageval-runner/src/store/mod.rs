@@ -1,7 +1,8 @@
-//! The only writer of files: runs, records, baselines, calibrations, locks of golden sets, replies of the judge, evaluation steps, probes.
+//! The only writer of files: runs, records, baselines, calibrations, locks of golden sets, replies of the judge, evaluation steps, probes, converted cases.
 
 pub mod baseline;
 pub mod calibration;
+pub mod exchange;
 pub mod history;
 pub mod labels;
 pub mod ledger;
