@@ -3,8 +3,12 @@
 mod assembly;
 mod confirm;
 mod context;
+mod course;
+mod direct;
 mod exit_guard;
 mod flags;
+mod opening;
+mod pending;
 mod session;
 mod setup;
 mod snapshots;
@@ -12,4 +16,7 @@ mod suite;
 mod trials;
 mod verdict;
 
+pub use course::{Event, Teller};
+pub use direct::{Ended, Opened, Order, Part, Refusal, Start, Surroundings};
+pub use pending::Pending;
 pub use suite::{Location, Suite};
