@@ -2,7 +2,6 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    io::{self, Write},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -17,7 +16,7 @@ use rageval_runner::{
     metric::METRICS,
     model::{
         CaseId, GoldenCase, GoldenSet, MetricKey, Record, Records,
-        run::{AcceptedRun, Baseline, Decision, Manifest, Ruling, Run, SnapshotFailure},
+        run::{AcceptedRun, Baseline, Decision, Manifest, Run, SnapshotFailure},
     },
     report::console::{
         self, spending,
@@ -31,6 +30,7 @@ use rageval_runner::{
     trust::{self, Generators, Trust, Waivable},
 };
 
+use super::decided;
 use crate::{
     context::Context,
     exit::{Ending, Failure},
@@ -50,7 +50,7 @@ Examples:
 Metrics of your own test binary are not known to this command.")]
 pub(crate) struct Gate {
     /// Run folders or run.json files [default: the latest run]
-    runs: Vec<PathBuf>,
+    pub(super) runs: Vec<PathBuf>,
 }
 
 /// Decides and tells.
@@ -114,13 +114,8 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
         notices: &notices,
         run: &named.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" "),
     });
-    let mut out = io::stdout().lock();
-    for decision in decisions.iter().filter(|decision| decision.ruling.is_red()) {
-        writeln!(out, "---- {} ----\n{}\n", decision.trial, decision.lines.join("\n"))?;
-    }
-    writeln!(out, "{}", text.join("\n"))?;
-    out.flush()?;
-    Ok(ending(&decisions))
+    decided::print(&decisions, &text)?;
+    Ok(decided::ending(&decisions))
 }
 
 /// Whether the judge of a run can be believed, by what its answers say and by what is declared and waived here and today.
@@ -170,16 +165,6 @@ fn calibrations(
         .iter()
         .map(|(key, looked)| console::calibration::decision(key, looked, &policy.calibration, waiver, today));
     Ok(decided.collect())
-}
-
-/// 1 where anything failed, 3 where anything is undecided and nothing failed.
-fn ending(decisions: &[Decision]) -> Ending {
-    let any = |ruling| decisions.iter().any(|decision| decision.ruling == ruling);
-    match (any(Ruling::Fail), any(Ruling::Undecided)) {
-        (true, _) => Ending::Fail,
-        (false, true) => Ending::Undecided,
-        (false, false) => Ending::Pass,
-    }
 }
 
 /// Every case from its record, by the files as they are now, with the snapshot that made it red in the run; then every gate.

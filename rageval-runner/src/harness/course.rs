@@ -13,7 +13,6 @@ use crate::{
 
 /// How far a run is.
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
 pub enum Event {
     /// It begins.
     Started {

@@ -186,16 +186,19 @@ impl Opened {
         if let Some(problem) = session.blocking_problem() {
             return Err(problem.clone().into());
         }
-        let known = match (interrupted, order.start) {
+        let stored = match (interrupted, order.start) {
             (Some((going, run)), _) => {
                 same(&run.manifest, &session.manifest(BTreeSet::new()))?;
                 session.course.going = Some(Arc::new(going));
-                run.records.into_iter().map(|record| (record.case.clone(), Arc::new(record))).collect()
+                put(&session, run.records.into_iter().map(|record| (record.case.clone(), Arc::new(record))).collect())
             }
-            (None, Start::Stored(records)) => records,
-            (None, Start::Anew | Start::Resumed) => Records::new(),
+            (None, Start::Stored(records)) => {
+                session.course.stored = put(&session, records);
+                session.course.stored.clone()
+            }
+            (None, Start::Anew | Start::Resumed) => BTreeSet::new(),
         };
-        let stored = put(&session, known);
+        let stored = stored.intersection(&wanted).count();
         if stored < wanted.len() {
             // Whatever can't be opened is told before a folder is made for it.
             session.evaluation()?;
@@ -236,10 +239,6 @@ impl Opened {
             }
             (Part::Whole, Start::Anew | Start::Resumed) => (Scope::Whole, None),
         };
-        let stored = match &order.start {
-            Start::Anew | Start::Resumed => BTreeSet::new(),
-            Start::Stored(records) => records.keys().cloned().collect(),
-        };
         Opening {
             target: NO_TARGET,
             runs: target.to_owned(),
@@ -251,7 +250,7 @@ impl Opened {
             metrics: METRICS.to_vec(),
             context: Context::of_command(surroundings),
             files: Files { policy: self.policy, set: self.set, scope },
-            course: Course { teller: Some(teller), stored, partial, ..Course::default() },
+            course: Course { teller: Some(teller), partial, ..Course::default() },
         }
     }
 }
@@ -297,14 +296,15 @@ fn same(then: &Manifest, now: &Manifest) -> Result<(), Refusal> {
     )))
 }
 
-/// Puts records of these very cases where the session looks for them; returns how many there are.
-fn put(session: &Session, mut known: Records) -> usize {
-    let Shared::Memory(slots) = &session.records else { return 0 };
-    let mut stored = 0;
+/// Puts records of these very cases where the session looks for them; returns of which.
+fn put(session: &Session, mut known: Records) -> BTreeSet<CaseId> {
+    let Shared::Memory(slots) = &session.records else { return BTreeSet::new() };
+    let mut stored = BTreeSet::new();
     for case in &session.files.set.cases {
         let record: Option<Arc<Record>> = known.remove(&case.id).filter(|record| record.digest == case.digest());
         if let Some((record, slot)) = record.zip(slots.get(&case.id)) {
-            stored += usize::from(slot.set(Ok(record)).is_ok());
+            slot.set(Ok(record)).ok();
+            stored.insert(case.id.clone());
         }
     }
     stored
@@ -334,6 +334,9 @@ fn decided(session: &Arc<Session>, wanted: &BTreeSet<CaseId>) -> Result<Ended, S
         manifest: session.manifest(BTreeSet::new()),
         lacks_baseline: session.problems.iter().any(|problem| problem.reach == Reach::Regression),
     };
+    if let Some(going) = &session.course.going {
+        going.end();
+    }
     Ok(ended)
 }
 

@@ -76,7 +76,7 @@ impl Going {
     }
 
     /// Ends a run that has its `run.json`: what was kept for the case of an interruption goes.
-    pub fn end(self) {
+    pub fn end(&self) {
         // The run is whole without: what can't be removed is looked at by nobody.
         for name in UNTIL_THE_END {
             fs::remove_dir_all(self.folder.path().join(name)).ok();
