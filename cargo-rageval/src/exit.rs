@@ -2,6 +2,8 @@
 
 use std::{io, process::ExitCode};
 
+use rageval_runner::model::run::Conclusion;
+
 /// How a command that ran to its end came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
@@ -13,6 +15,16 @@ pub(crate) enum Ending {
     Undecided,
     /// What can be decided passes, and a file that the rest needs is missing or can't be read: 2.
     Faulty,
+}
+
+impl From<Conclusion> for Ending {
+    fn from(conclusion: Conclusion) -> Self {
+        match conclusion {
+            Conclusion::Pass => Self::Pass,
+            Conclusion::Fail => Self::Fail,
+            Conclusion::Undecided => Self::Undecided,
+        }
+    }
 }
 
 /// Why a command could not do what it was asked.

@@ -5,8 +5,6 @@ use std::io::{self, Write};
 use console::style;
 use rageval_runner::model::run::{Decision, Ruling};
 
-use crate::exit::Ending;
-
 /// Prints the red decisions, then the summary. Colours are for terminals, unless `NO_COLOR` is set.
 pub(super) fn print(decisions: &[Decision], summary: &[String]) -> io::Result<()> {
     let mut out = io::stdout().lock();
@@ -21,14 +19,4 @@ pub(super) fn print(decisions: &[Decision], summary: &[String]) -> io::Result<()
     }
     writeln!(out, "{}", summary.join("\n"))?;
     out.flush()
-}
-
-/// 1 where anything failed, 3 where anything is undecided and nothing failed.
-pub(super) fn ending(decisions: &[Decision]) -> Ending {
-    let any = |ruling| decisions.iter().any(|decision| decision.ruling == ruling);
-    match (any(Ruling::Fail), any(Ruling::Undecided)) {
-        (true, _) => Ending::Fail,
-        (false, true) => Ending::Undecided,
-        (false, false) => Ending::Pass,
-    }
 }

@@ -16,7 +16,7 @@ use rageval_runner::{
     metric::METRICS,
     model::{
         CaseId, GoldenCase, GoldenSet, MetricKey, Record, Records,
-        run::{AcceptedRun, Baseline, Decision, Manifest, Run, SnapshotFailure},
+        run::{AcceptedRun, Baseline, Conclusion, Decision, Manifest, Run, SnapshotFailure},
     },
     report::console::{
         self, spending,
@@ -115,7 +115,7 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
         run: &named.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" "),
     });
     decided::print(&decisions, &text)?;
-    Ok(decided::ending(&decisions))
+    Ok(Conclusion::of(&decisions).into())
 }
 
 /// Whether the judge of a run can be believed, by what its answers say and by what is declared and waived here and today.

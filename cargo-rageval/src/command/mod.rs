@@ -33,7 +33,11 @@ enum Cargo {
 
 /// The quality gate of a retrieval-augmented generation system.
 #[derive(Debug, clap::Args)]
-#[command(name = "cargo-rageval", version, after_help = "The gate itself is `cargo test --test rag_regression`; of a system that needs no code of yours, `cargo rageval run`.")]
+#[command(
+    name = "cargo-rageval",
+    version,
+    after_help = "The gate itself is `cargo test --test rag_regression`; of a system that needs no code of yours, `cargo rageval run`."
+)]
 struct Rageval {
     #[command(subcommand)]
     command: Command,

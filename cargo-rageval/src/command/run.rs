@@ -11,7 +11,7 @@ use std::{
 use clap::{Args, ValueEnum};
 use rageval_runner::{
     harness::{Ended, Opened, Order, Part, Refusal, Start},
-    model::run::{Decision, Ruling, Run},
+    model::run::{Conclusion, Decision, Ruling, Run},
     store::runs,
 };
 use serde::Serialize;
@@ -77,8 +77,9 @@ pub(crate) fn run(command: &RunGate, context: &Context) -> Result<Ending, Failur
         part = match failed(part, &last, opened.set()) {
             Some(part) => part,
             None => {
-                tell(&format!("no case was red in the last run, {}: there is nothing to run", last.manifest.run_id));
-                return Ok(Ending::Pass);
+                tell(&nothing_red(&last));
+                // A gate that was red still is: nothing was run that could have changed that.
+                return Ok(Conclusion::of(&last.decisions).into());
             }
         };
     }
@@ -89,13 +90,13 @@ pub(crate) fn run(command: &RunGate, context: &Context) -> Result<Ending, Failur
     let ended = opened.run(Order { part, start }, &context.surroundings(assert_snapshot), progress.teller());
     progress.clear();
     let ended = ended.map_err(refused)?;
-    let ending = match decided::ending(&ended.decisions) {
+    let ending = match Conclusion::of(&ended.decisions).into() {
         Ending::Undecided | Ending::Pass if ended.lacks_baseline && is_whole => Ending::Faulty,
         ending => ending,
     };
     match command.format {
         Format::Text => decided::print(&ended.decisions, &ended.summary)?,
-        Format::Json => print_json(&ended, ending)?,
+        Format::Json => print_json(&ended)?,
     }
     Ok(ending)
 }
@@ -108,6 +109,20 @@ pub(super) fn assert_snapshot(name: &str, body: &str) {
 /// Why nothing was run, for whoever started it.
 pub(super) fn refused(refusal: Refusal) -> Failure {
     Failure::Input(refusal.to_string())
+}
+
+/// What is said where no case is to be run again.
+fn nothing_red(last: &Run) -> String {
+    let id = &last.manifest.run_id;
+    match last.decisions.iter().filter(|decision| decision.ruling.is_red()).count() {
+        0 => format!("nothing was red in the last run, {id}: there is nothing to run"),
+        gates => {
+            let s = if gates == 1 { "" } else { "s" };
+            format!(
+                "no case was red in the last run, {id}, and {gates} gate{s} still: `cargo rageval run` runs all cases"
+            )
+        }
+    }
 }
 
 fn last_run(context: &Context) -> Result<Run, Failure> {
@@ -139,7 +154,7 @@ fn on_interruption(progress: Progress) -> Result<(), Failure> {
 struct Report<'a> {
     /// The run folder.
     run: String,
-    /// `pass`, `fail` or `undecided`.
+    /// `passed`, `failed` or `undecided`.
     verdict: &'static str,
     /// Why the run is partial; absent where it is whole.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -178,16 +193,12 @@ impl Rulings {
     }
 }
 
-fn print_json(ended: &Ended, ending: Ending) -> io::Result<()> {
+fn print_json(ended: &Ended) -> io::Result<()> {
     let is_case = |decision: &&Decision| decision.trial.starts_with("case::");
     let decisions = || ended.decisions.iter();
     let report = Report {
         run: ended.path.parent().unwrap_or(&ended.path).display().to_string(),
-        verdict: match ending {
-            Ending::Pass => "pass",
-            Ending::Fail => "fail",
-            Ending::Undecided | Ending::Faulty => "undecided",
-        },
+        verdict: Conclusion::of(&ended.decisions).as_str(),
         partial: ended.manifest.partial.as_deref(),
         counts: Counts {
             cases: Rulings::of(decisions().filter(is_case)),

@@ -85,6 +85,8 @@ pub(crate) fn run(command: &Watch, context: &Context) -> Result<Ending, Failure>
                 if let Err(failure) = turn(command, context, &opened, &mut known, &mut test, progress) {
                     crate::exit::code(Err(failure));
                 }
+                // Folders that the run made, such as that of the snapshots.
+                watcher.look_at(&root, Some(opened.policy())).map_err(at_fault)?;
             }
             Err(problems) => {
                 watcher.look_at(&root, None).map_err(at_fault)?;
@@ -198,7 +200,9 @@ fn may_ask(command: &Watch, policy: &Policy) -> bool {
         return true;
     }
     if !io::stdin().is_terminal() {
-        tell("not asked: the judge may cost money; run with --yes, or on a terminal (`cargo rageval estimate` says what it takes)");
+        tell(
+            "not asked: the judge may cost money; run with --yes, or on a terminal (`cargo rageval estimate` says what it takes)",
+        );
         return false;
     }
     tell("the judge may cost money (`cargo rageval estimate` says what it takes); ask? [y/N]");

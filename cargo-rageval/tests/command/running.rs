@@ -21,7 +21,8 @@ const ANSWERS: &str = r#"{"id":"refund-window","response":"Within 30 days.","ret
 
 /// A policy over recorded answers.
 pub(crate) fn recorded(folder: &Path, rest: &str) {
-    let policy = format!("version: 1\nsystem: {{kind: recorded, samples: answers.jsonl, generator: none-code}}\n{rest}");
+    let policy =
+        format!("version: 1\nsystem: {{kind: recorded, samples: answers.jsonl, generator: none-code}}\n{rest}");
     write(folder, "thresholds.yaml", &policy);
     std::fs::create_dir_all(folder.join("cases")).expect("made");
     write(&folder.join("cases"), "all.yaml", CASES);
@@ -89,7 +90,7 @@ fn one_json_object_says_what_was_decided() {
     recorded(folder.path(), RETRIEVAL);
     let ended = ends(folder.path(), &["run", "--format", "json"], 1);
     let report: Value = serde_json::from_str(&ended.out).expect("one JSON object");
-    assert_eq!(report["verdict"], "fail");
+    assert_eq!(report["verdict"], "failed");
     assert_eq!(report["counts"]["cases"]["pass"], 2);
     assert_eq!(report["counts"]["cases"]["fail"], 1);
     assert_eq!(report["counts"]["gates"]["pass"], 4);
@@ -150,7 +151,43 @@ fn the_red_cases_of_the_last_run_run_again() {
     write(folder.path(), "answers.jsonl", &ANSWERS.replace("d9", "d2"));
     ends(folder.path(), &["run", "--failed"], 0);
     let ended = ends(folder.path(), &["run", "--failed"], 0);
-    assert!(ended.err.contains("no case was red in the last run"), "{}", ended.err);
+    assert!(ended.err.contains("nothing was red in the last run"), "{}", ended.err);
+}
+
+#[test]
+fn a_gate_that_was_red_stays_red_where_no_case_is_to_run_again() {
+    let folder = folder();
+    recorded(folder.path(), "metrics:\n  recall@5: {mean: {min: 0.9}}\n");
+    ends(folder.path(), &["run"], 1);
+    let ended = ends(folder.path(), &["run", "--failed"], 1);
+    assert!(ended.err.contains("and 1 gate still: `cargo rageval run` runs all cases"), "{}", ended.err);
+}
+
+#[test]
+fn a_key_that_is_missing_is_undecided_and_named() {
+    let folder = folder();
+    let judge = "judge: {provider: openai, base_url: \"http://127.0.0.1:9/v1\", model: m-2026-01-01, api_key_env: NO_SUCH_KEY_HERE}\n";
+    let rest = "budget: {requests: 5}\nmetrics:\n  faithfulness: {mean: {min: 0.1}}\n\
+                waive: {calibration: {reason: a test, until: 9999-01-01}}\n";
+    recorded(folder.path(), &format!("{judge}{rest}"));
+    let ended = ends(folder.path(), &["run"], 3);
+    assert!(ended.out.contains("---- gate::setup ----"), "{}", ended.out);
+    assert!(ended.out.contains("NO_SUCH_KEY_HERE"), "{}", ended.out);
+    assert!(ended.out.contains("of 3 cases, 3 need replies that are not stored"), "{}", ended.out);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_command_is_asked() {
+    let folder = folder();
+    recorded(folder.path(), RETRIEVAL);
+    let answers = "while read -r line; do\n  id=$(printf %s \"$line\" | sed 's/.*\"id\":\"\\([^\"]*\\)\".*/\\1/')\n  \
+                   echo '{\"id\":\"'$id'\",\"response\":\"30 days.\",\"retrieved_contexts\":[{\"id\":\"d1\",\"text\":\"30 days.\"}]}'\ndone\n";
+    write(folder.path(), "rag.sh", answers);
+    let policy = format!("version: 1\nsystem: {{kind: command, run: [sh, rag.sh], generator: none-code}}\n{RETRIEVAL}");
+    write(folder.path(), "thresholds.yaml", &policy);
+    let ended = ends(folder.path(), &["run"], 1);
+    assert!(ended.out.contains("3 cases: 1 passed, 2 failed"), "{}", ended.out);
 }
 
 #[test]

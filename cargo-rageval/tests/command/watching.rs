@@ -3,7 +3,7 @@
 use std::{
     io::{BufRead as _, BufReader},
     path::Path,
-    process::{Child, Command, Stdio},
+    process::{Child, Command},
     sync::mpsc::{Receiver, channel},
     thread,
 };
@@ -27,14 +27,26 @@ struct Watch {
 
 impl Watch {
     fn start(folder: &Path, arguments: &[&str]) -> Self {
-        let mut command = alone(folder, &[&["watch"], arguments].concat());
-        let mut child =
-            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
+        Self::of(alone(folder, &[&["watch"], arguments].concat()))
+    }
+
+    #[cfg(unix)]
+    fn with_cargo(folder: &Path, cargo: &Path) -> Self {
+        let mut command = alone(folder, &["watch"]);
+        command.env("CARGO", cargo);
+        Self::of(command)
+    }
+
+    fn of(mut command: Command) -> Self {
+        // One pipe for both, so that lines come in the order in which they were said.
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        command.stdout(writer.try_clone().expect("a pipe")).stderr(writer);
+        let child = command.spawn().expect("the program starts");
+        drop(command);
         let (sender, lines) = channel();
-        let (out, err) = (child.stdout.take().expect("piped"), child.stderr.take().expect("piped"));
-        let of_err = sender.clone();
-        thread::spawn(move || BufReader::new(out).lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
-        thread::spawn(move || BufReader::new(err).lines().map_while(Result::ok).try_for_each(|line| of_err.send(line)));
+        thread::spawn(move || {
+            BufReader::new(reader).lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
+        });
         Self { child, lines }
     }
 
@@ -85,7 +97,11 @@ fn a_change_asks_what_it_touches_and_no_more() {
 
     let cases = folder.path().join("cases");
     let stored = std::fs::read_to_string(cases.join("all.yaml")).expect("cases");
-    write(&cases, "all.yaml", &stored.replace("query: ask-b, relevant_doc_ids: [d]", "query: ask-x, relevant_doc_ids: [e]"));
+    write(
+        &cases,
+        "all.yaml",
+        &stored.replace("query: ask-b, relevant_doc_ids: [d]", "query: ask-x, relevant_doc_ids: [e]"),
+    );
     watch.says("1 case changed: asking b");
     watch.says("---- case::all::b ----");
     watch.says("3 cases: 2 passed, 1 failed");
@@ -149,4 +165,49 @@ fn ctrl_c_ends_it_cleanly() {
     interrupt(&watch.child);
     watch.says("watch ended");
     assert_eq!(watch.child.wait().expect("ended").code(), Some(0));
+}
+
+/// A cargo that writes down what it was asked to do, and does nothing.
+#[cfg(unix)]
+fn fake_cargo(folder: &Path) -> std::path::PathBuf {
+    use std::os::unix::fs::PermissionsExt as _;
+    let path = folder.join("fake-cargo");
+    write(
+        folder,
+        "fake-cargo",
+        "#!/bin/sh\n[ \"$1\" = metadata ] && exit 1\necho \"$@\" >> \"$(dirname \"$0\")/asked.log\"\n",
+    );
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("made executable");
+    path
+}
+
+#[cfg(unix)]
+#[test]
+fn a_function_is_asked_by_its_own_test() {
+    let folder = folder();
+    super::running::recorded(folder.path(), RULES);
+    write(folder.path(), "thresholds.yaml", &format!("version: 1\n{RULES}"));
+    let cargo = fake_cargo(folder.path());
+    let watch = Watch::with_cargo(folder.path(), &cargo);
+    let asked = || {
+        let log = folder.path().join("asked.log");
+        let text = std::fs::read_to_string(&log).unwrap_or_default();
+        std::fs::remove_file(log).ok();
+        text
+    };
+    watch.says("cargo test --test rag_regression");
+    watch.says(WAITS);
+    assert_eq!(asked(), "test --quiet --test rag_regression --\n");
+    let cases = folder.path().join("cases");
+    let stored = std::fs::read_to_string(cases.join("all.yaml")).expect("cases");
+    write(&cases, "all.yaml", &stored.replace("How long does shipping take?", "How long?"));
+    watch.says("1 case changed: asking shipping");
+    watch.says(WAITS);
+    assert_eq!(asked(), "test --quiet --test rag_regression -- --exact case::all::shipping\n");
+    write(folder.path(), "thresholds.yaml", &format!("version: 1\n{}", RULES.replace("0.6", "0.7")));
+    watch.says("nothing is asked");
+    // This cargo left no run behind.
+    watch.says("error: no run of all cases is there to be decided");
+    watch.says(WAITS);
+    assert_eq!(asked(), "");
 }

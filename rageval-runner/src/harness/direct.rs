@@ -324,8 +324,7 @@ fn decided(session: &Arc<Session>, wanted: &BTreeSet<CaseId>) -> Result<Ended, S
         }
         session.keep(verdict::decide(session, name, *role))?;
     }
-    let path = session.write_run()?;
-    let summary = verdict::summary(session, &path);
+    let (path, summary) = verdict::end(session)?;
     let ended = Ended {
         path,
         decisions: trials::decisions(session).into_values().collect(),

@@ -15,6 +15,7 @@ mod snapshots;
 mod suite;
 mod trials;
 mod verdict;
+mod written;
 
 pub use course::{Event, Teller};
 pub use direct::{Ended, Opened, Order, Part, Refusal, Start, Surroundings};

@@ -11,7 +11,7 @@ use std::{
 
 use super::{
     StoreError, ledger,
-    runs::{self, RunFolder, record_key, write_json},
+    runs::{self, ForReports, RunFolder, record_key, reports_file, write_json},
     slots::try_lock,
 };
 use crate::model::{
@@ -48,7 +48,8 @@ impl Going {
     /// The folder can't be written, or is another process's.
     pub fn begin(folder: RunFolder, manifest: &Manifest, cases: BTreeSet<CaseId>) -> Result<Self, StoreError> {
         let going = Self::hold(folder)?;
-        going.folder.write_manifest(manifest, cases)?;
+        // Reports are made of runs that ended.
+        going.folder.write_manifest(manifest, cases, ForReports::default)?;
         Ok(going)
     }
 
@@ -81,8 +82,9 @@ impl Going {
         for name in UNTIL_THE_END {
             fs::remove_dir_all(self.folder.path().join(name)).ok();
         }
-        for name in ["manifest.json", LOCK] {
-            fs::remove_file(self.folder.path().join(name)).ok();
+        let folder = self.folder.path();
+        for file in [folder.join("manifest.json"), reports_file(&folder), folder.join(LOCK)] {
+            fs::remove_file(file).ok();
         }
     }
 }

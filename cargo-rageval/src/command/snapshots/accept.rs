@@ -40,7 +40,8 @@ pub(crate) fn run(command: &Accept, context: &Context) -> Result<Ending, Failure
     let opened = Opened::read(&context.policy()).map_err(Failure::Input)?;
     let folder = Opened::snapshots(opened.policy());
     let pending = Pending::of_folder(&folder).map_err(Failure::Input)?;
-    let meant = if command.cases.is_empty() { pending.iter().collect() } else { named(command, opened.set(), &pending)? };
+    let meant =
+        if command.cases.is_empty() { pending.iter().collect() } else { named(command, opened.set(), &pending)? };
     let accepts = command.all || !command.cases.is_empty();
     if accepts && context.ci {
         return Err(Failure::Input("CI is set, and changed verdicts are accepted by a person".to_owned()));

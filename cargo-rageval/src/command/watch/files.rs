@@ -94,7 +94,9 @@ impl Watcher {
     pub(super) fn look_at(&mut self, root: &Path, policy: Option<&Policy>) -> notify::Result<()> {
         let mut folders: BTreeSet<PathBuf> = [root.to_owned()].into();
         if let Some(policy) = policy {
-            folders.extend(beside(policy).into_iter().chain(recorded(policy)).filter_map(|file| file.parent().map(Path::to_owned)));
+            folders.extend(
+                beside(policy).into_iter().chain(recorded(policy)).filter_map(|file| file.parent().map(Path::to_owned)),
+            );
             folders.extend([Opened::snapshots(policy), policy.labels.clone()]);
             let cases = &policy.cases;
             folders.extend(if cases.is_dir() { Some(cases.clone()) } else { cases.parent().map(Path::to_owned) });

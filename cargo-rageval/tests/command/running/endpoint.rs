@@ -51,8 +51,10 @@ impl Endpoint {
         );
         write(folder, "thresholds.yaml", &policy);
         std::fs::create_dir_all(folder.join("cases")).expect("made");
-        let cases: String =
-            ["a", "b", "c"].iter().map(|id| format!("- {{id: {id}, query: ask-{id}, relevant_doc_ids: [d]}}\n")).collect();
+        let cases: String = ["a", "b", "c"]
+            .iter()
+            .map(|id| format!("- {{id: {id}, query: ask-{id}, relevant_doc_ids: [d]}}\n"))
+            .collect();
         write(&folder.join("cases"), "all.yaml", &cases);
     }
 
@@ -103,7 +105,8 @@ fn serve(connection: TcpStream, shared: &Shared) {
         shared.changed.notify_all();
         let held = |state: &mut (Vec<String>, Option<String>)| state.1.as_ref() == Some(&question);
         drop(shared.changed.wait_timeout_while(state, LONG, held).expect("no panic"));
-        let reply = r#"{"answer":"It takes 30 days.","sources":[{"id":"d","text":"It takes 30 days."}]}"#;
+        let text = format!("{question} takes 30 days.");
+        let reply = serde_json::json!({"answer": text, "sources": [{"id": "d", "text": text}]}).to_string();
         let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", reply.len());
         if reader.get_mut().write_all(format!("{head}{reply}").as_bytes()).is_err() {
             return;

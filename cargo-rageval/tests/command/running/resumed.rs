@@ -6,11 +6,11 @@ use std::{
 };
 
 use super::{
-    alone, ends,
+    alone,
     endpoint::{Endpoint, until},
-    latest,
+    ends, latest,
 };
-use crate::{folder, write};
+use crate::{folder, loopback::Loopback, write};
 
 const RULES: &str = "metrics:\n  recall@5: {min: 0.5, mean: {min: 0.6}}\n";
 
@@ -60,9 +60,32 @@ fn a_killed_run_goes_on_where_it_was() {
 fn a_killed_run_is_no_latest_run() {
     let (folder, endpoint) = (folder(), Endpoint::start());
     killed(folder.path(), &endpoint);
-    let ended = ends(folder.path(), &["baseline", "accept"], 2);
-    assert!(!ended.err.is_empty());
     assert!(!folder.path().join("target/rageval/runs/latest").exists());
+}
+
+#[test]
+fn what_an_interrupted_run_spent_counts() {
+    let (folder, endpoint) = (folder(), Endpoint::start());
+    let judge = Loopback::start(["ask-a takes 30 days.", "ask-b takes 30 days.", "ask-c takes 30 days."]);
+    let rules = |requests: usize| {
+        format!(
+            "judge: {}\nbudget: {{requests: {requests}}}\nmetrics:\n  faithfulness: {{mean: {{min: 0.6}}}}\n\
+             snapshots: {{fail_on: never}}\nwaive: {{calibration: {{reason: a test, until: 9999-01-01}}}}\n",
+            judge.judge("m-2026-01-01")
+        )
+    };
+    endpoint.project(folder.path(), &rules(3));
+    endpoint.hold("ask-b");
+    let mut child = start(folder.path(), &["run"]);
+    until("two records are kept", || records(folder.path()) == 2);
+    child.kill().expect("killed");
+    child.wait().expect("ended");
+    endpoint.release();
+    assert_eq!(judge.asked().0, 2);
+    let ended = ends(folder.path(), &["run", "--resume"], 0);
+    assert_eq!(judge.asked().0, 1);
+    assert!(ended.out.contains("spent: 3 requests"), "{}", ended.out);
+    assert_eq!(latest(folder.path()).manifest.spent.map(|spent| spent.requests), Some(3));
 }
 
 #[test]
