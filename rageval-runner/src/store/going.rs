@@ -6,13 +6,15 @@
 use std::{
     collections::BTreeSet,
     fs::{self, File},
+    io::Write as _,
     path::Path,
 };
 
 use super::{
     StoreError, ledger,
-    runs::{self, ForReports, RunFolder, record_key, reports_file, write_json},
+    runs::{self, ForReports, RunFolder, record_key, reports_file},
     slots::try_lock,
+    write_by_way_of,
 };
 use crate::model::{
     CaseId, GoldenCase, Record,
@@ -72,8 +74,11 @@ impl Going {
         if record.outcomes.values().any(|outcome| outcome.fault().is_some()) {
             return Ok(());
         }
-        let name = format!("{}.json", record_key(case));
-        write_json(&self.folder.path().join("records").join(name), record)
+        let records = self.folder.path().join("records");
+        let path = records.join(format!("{}.json", record_key(case)));
+        let text = serde_json::to_vec(record).map_err(|error| StoreError::format(&path, error.to_string()))?;
+        // Not waited for until it is on the disk, as 10,000 of them would take minutes: a process that is killed loses nothing.
+        write_by_way_of(&records, &path, |file| file.write_all(&text))
     }
 
     /// Ends a run that has its `run.json`: what was kept for the case of an interruption goes.
