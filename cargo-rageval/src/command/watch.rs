@@ -84,10 +84,11 @@ pub(crate) fn run(command: &Watch, context: &Context) -> Result<Ending, Failure>
                 // Before the files are looked into: what changes from here on is told.
                 watcher.look_at(&root, Some(opened.policy())).map_err(at_fault)?;
                 let had_problems = !std::mem::take(&mut problems).is_empty();
-                let has_told = turn(command, context, &opened, &mut known, &mut test, progress).unwrap_or_else(|failure| {
-                    crate::exit::code(Err(failure));
-                    true
-                });
+                let has_told =
+                    turn(command, context, &opened, &mut known, &mut test, progress).unwrap_or_else(|failure| {
+                        crate::exit::code(Err(failure));
+                        true
+                    });
                 // Folders that the run made, such as that of the snapshots.
                 watcher.look_at(&root, Some(opened.policy())).map_err(at_fault)?;
                 has_told || had_problems
