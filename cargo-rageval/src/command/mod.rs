@@ -6,9 +6,11 @@ mod cases;
 mod compare;
 mod decided;
 mod estimate;
+mod explain;
 mod gate;
 mod judge;
 mod prompts;
+mod prune;
 mod replies;
 mod run;
 mod schema;
@@ -50,6 +52,7 @@ enum Command {
     Gate(gate::Gate),
     Compare(compare::Compare),
     Estimate(estimate::EstimateRun),
+    Explain(explain::Explain),
     Score(score::Score),
     #[command(subcommand)]
     Baseline(baseline::Baseline),
@@ -64,6 +67,9 @@ enum Command {
     Steps(steps::Steps),
     #[command(subcommand)]
     Replies(replies::Replies),
+    Prune(prune::Prune),
+    #[command(subcommand)]
+    Snapshots(snapshots::Snapshots),
     Schema(schema::Schema),
 }
 
@@ -77,6 +83,7 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
         Command::Gate(gate) => gate::run(&gate, context),
         Command::Compare(compare) => compare::run(&compare, context),
         Command::Estimate(estimate) => estimate::run(&estimate, context),
+        Command::Explain(explain) => explain::run(&explain, context),
         Command::Score(score) => score::run(&score),
         Command::Baseline(baseline) => baseline::run(&baseline, context),
         Command::Calibrate(calibrate) => calibrate::run(&calibrate, context),
@@ -86,6 +93,8 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
         Command::Prompts(prompts) => prompts::run(&prompts),
         Command::Steps(steps) => steps::run(&steps, context),
         Command::Replies(replies) => replies::run(&replies, context),
+        Command::Prune(prune) => prune::run(&prune, context),
+        Command::Snapshots(snapshots) => snapshots::run(&snapshots, context),
         Command::Schema(schema) => schema::run(&schema),
     }
 }

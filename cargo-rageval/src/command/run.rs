@@ -11,6 +11,7 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use rageval_runner::{
+    Location,
     harness::{Opened, Order, Part, Refusal, Start},
     model::run::{Conclusion, Decision, Ruling, Run},
     store::runs,
@@ -101,7 +102,7 @@ pub(crate) fn run(command: &RunGate, context: &Context) -> Result<Ending, Failur
     let start = if command.resume { Start::Resumed } else { Start::Anew };
     let progress = Progress::new(context.ci);
     on_interruption(progress.clone(), command.flags())?;
-    let ended = opened.run(Order { part, start }, &context.surroundings(assert_snapshot), progress.teller());
+    let ended = opened.run(Order { part, start }, &context.surroundings(location()), progress.teller());
     progress.clear();
     let ended = ended.map_err(refused)?;
     let ending = match Conclusion::of(&ended.decisions).into() {
@@ -119,9 +120,9 @@ pub(crate) fn run(command: &RunGate, context: &Context) -> Result<Ending, Failur
     Ok(ending)
 }
 
-/// Calls insta; our own comparison decides.
-pub(super) fn assert_snapshot(name: &str, body: &str) {
-    insta::assert_snapshot!(name, body);
+/// Where insta is called; our own comparison decides.
+pub(super) fn location() -> Location {
+    rageval_runner::location!()
 }
 
 /// Why nothing was run, for whoever started it.

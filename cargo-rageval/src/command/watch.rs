@@ -186,7 +186,7 @@ fn asked(
     };
     let progress = Progress::new(context.ci);
     *shown.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress.clone());
-    let surroundings = context.surroundings(run::assert_snapshot);
+    let surroundings = context.surroundings(run::location());
     let ended = opened.clone().run(Order { part, start }, &surroundings, progress.teller());
     progress.clear();
     let ended = ended.map_err(run::refused)?;
