@@ -61,8 +61,6 @@ enum Command {
     Judge(judge::Judge),
     #[command(subcommand)]
     Cases(cases::Cases),
-    #[command(subcommand)]
-    Snapshots(snapshots::Snapshots),
     Prompts(prompts::Prompts),
     Steps(steps::Steps),
     #[command(subcommand)]
@@ -89,7 +87,6 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
         Command::Calibrate(calibrate) => calibrate::run(&calibrate, context),
         Command::Judge(judge) => judge::run(&judge, context),
         Command::Cases(cases) => cases::run(&cases, context),
-        Command::Snapshots(snapshots) => snapshots::run(&snapshots, context),
         Command::Prompts(prompts) => prompts::run(&prompts),
         Command::Steps(steps) => steps::run(&steps, context),
         Command::Replies(replies) => replies::run(&replies, context),
