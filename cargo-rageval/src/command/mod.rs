@@ -12,6 +12,7 @@ mod judge;
 mod prompts;
 mod prune;
 mod replies;
+mod report;
 mod run;
 mod schema;
 mod score;
@@ -51,6 +52,7 @@ enum Command {
     Watch(watch::Watch),
     Gate(gate::Gate),
     Compare(compare::Compare),
+    Report(report::Report),
     Estimate(estimate::EstimateRun),
     Explain(explain::Explain),
     Score(score::Score),
@@ -80,6 +82,7 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
         Command::Watch(watch) => watch::run(&watch, context),
         Command::Gate(gate) => gate::run(&gate, context),
         Command::Compare(compare) => compare::run(&compare, context),
+        Command::Report(report) => report::run(&report, context),
         Command::Estimate(estimate) => estimate::run(&estimate, context),
         Command::Explain(explain) => explain::run(&explain, context),
         Command::Score(score) => score::run(&score),

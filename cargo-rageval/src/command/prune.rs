@@ -1,6 +1,9 @@
 //! `prune`: removes what runs leave behind and nobody needs.
 
-use std::io::{self, Write};
+use std::{
+    fmt::Write as _,
+    io::{self, Write},
+};
 
 use clap::Args;
 use rageval_runner::store::prune::{self, Leftover, OfTarget};
@@ -77,11 +80,11 @@ fn told(target: &OfTarget, dry_run: bool) -> String {
     );
     for run in surplus {
         let name = run.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        text.push_str(&format!("  {verb}: {name} ({})\n", size(run.bytes)));
+        let _ = writeln!(text, "  {verb}: {name} ({})", size(run.bytes));
     }
     if !stale.is_empty() {
         let files = replies::count(stale.len(), "stale lock or temporary file", "stale locks and temporary files");
-        text.push_str(&format!("  {verb}: {files} ({})\n", size(bytes(stale))));
+        let _ = writeln!(text, "  {verb}: {files} ({})", size(bytes(stale)));
     }
     text
 }

@@ -35,9 +35,9 @@ fn every_metric_of_a_case_is_told_with_its_numbers() {
             "case        one (cases/all.yaml:1)",
             "question    How much and how long?",
             "relevant    fee, time (grade 2), gone",
-            "context 1   x [score 0.5]: Nothing of this.",
-            "context 2   fee [relevant; score 0.5]: The fee is 12 euros.",
-            "context 3   time [relevant, grade 2; score 0.5]",
+            "context 1   x [score 0.50]: Nothing of this.",
+            "context 2   fee [relevant; score 0.50]: The fee is 12 euros.",
+            "context 3   time [relevant, grade 2; score 0.50]",
             "decision    FAIL (case::all::one)",
             "|{fee, time} of {fee, time, gone}| / 3 = 2 / 3 = 0.6667",
             "found: 1 / log2(3) [fee at 2] + 2 / log2(4) [time at 3] = 1.6309",
@@ -73,7 +73,7 @@ fn one_metric_is_told_with_claims_and_requests() {
     assert_eq!(json["metrics"][0]["rule"]["says"], "holds");
     assert_eq!(json["requests"][0]["name"], "faithfulness.verdicts");
     let text = project.command(&["explain", "one", "recall@5"]).with(0);
-    says(&text, &["requests    none: the score was settled without asking a model"]);
+    says(&text, &["requests    none: it was settled without asking a model"]);
 }
 
 fn refusals_and_what_is_not_applicable_are_explained() {

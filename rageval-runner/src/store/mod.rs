@@ -65,7 +65,7 @@ impl StoreError {
 }
 
 /// Writes a file whole or not at all: a temporary file in the same folder, then a rename. Makes the folder when missing.
-pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     write_piecewise(path, |file| file.write_all(bytes))
 }
 

@@ -111,7 +111,7 @@ pub(super) fn lines(explanation: &Explanation, full: bool) -> Vec<String> {
                 page.gap();
                 measured::long(&mut page, metric);
             }
-            asked::requests(&mut page, requests);
+            asked::requests(&mut page, requests, &explanation.came);
         }
     }
     page.lines

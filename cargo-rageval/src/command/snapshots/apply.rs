@@ -177,8 +177,13 @@ fn told(applied: &Applied, run: &Run, set: &GoldenSet, folder: &Path) -> Vec<Str
         lines.push(format!("pending snapshots that were no longer true, removed: {removed}"));
     }
     let held: BTreeSet<_> = run.records.iter().map(|record| &record.case).collect();
-    let missing: Vec<&str> =
-        set.cases.iter().map(|case| &case.id).filter(|id| !held.contains(id)).map(|id| id.as_str()).collect();
+    let missing: Vec<&str> = set
+        .cases
+        .iter()
+        .map(|case| &case.id)
+        .filter(|id| !held.contains(id))
+        .map(rageval_runner::model::CaseId::as_str)
+        .collect();
     if !missing.is_empty() {
         lines.push(format!("the run is partial, and says nothing of: {}", listed(&missing)));
     }

@@ -39,7 +39,7 @@ fn shares_say_what_they_count() {
     let claims = json!({"sentences": [
         {"n": 1, "claims": [{"claim": "one", "verdict": "supported"}, {"claim": "two", "verdict": "contradicted"}]},
         {"n": 2, "claims": [{"claim": "three", "verdict": "supported"}]}]});
-    check(&metric("faithfulness").replies(&[claims.clone()]), &["2 of 3 claims supported: 2 / 3 = 0.6667"]);
+    check(&metric("faithfulness").replies(std::slice::from_ref(&claims)), &["2 of 3 claims supported: 2 / 3 = 0.6667"]);
     check(&metric("hallucination").replies(&[claims]), &["2 of 3 claims not contradicted: 2 / 3 = 0.6667"]);
     let found = json!({"contexts": verdicts(&["relevant", "irrelevant", "irrelevant"])});
     check(&metric("context_relevancy").replies(&[found]), &["1 of 3 contexts relevant: 1 / 3 = 0.3333"]);
@@ -54,7 +54,7 @@ fn weights_are_shown_with_what_they_weigh() {
     });
     let tried = || metric("answer_correctness").references(&["Thirty days. By post. With a form."]);
     let plain = "1 correct, 1 wrong, 2 of 3 missing: 2 x 1 / (2 x 1 + 1 + 2) = 0.40";
-    check(&tried().replies(&[statements.clone()]), &[plain]);
+    check(&tried().replies(std::slice::from_ref(&statements)), &[plain]);
     let weighed = tried().param("similarity_weight", json!(0.25)).replies(&[json!([0.8]), statements]);
     check(&weighed, &[plain, "0.75 x 0.40 + 0.25 x 0.80 = 0.50"]);
     let grades = json!({"faithfulness": 8, "relevance": 6, "completeness": 4});

@@ -4,6 +4,7 @@ use rageval_runner::model::{JudgeRequest, Reply, Request, Shown};
 
 use super::{
     super::{
+        account::Came,
         asked::{Asked, OfStore, Prompted},
         nearest::Nearest,
     },
@@ -14,10 +15,12 @@ use super::{
 const MOST_KEYS: usize = 3;
 
 /// Every request of the metric.
-pub(super) fn requests(page: &mut Page, requests: &[Asked]) {
+pub(super) fn requests(page: &mut Page, requests: &[Asked], came: &Came) {
     page.gap();
-    if requests.is_empty() {
-        page.text("requests", "none: the score was settled without asking a model");
+    match came {
+        _ if !requests.is_empty() => {}
+        Came::Answer(_) => page.text("requests", "none: it was settled without asking a model"),
+        Came::Failed { .. } => page.text("requests", "none: without an answer nothing is asked"),
     }
     for (asked, n) in requests.iter().zip(1..) {
         page.gap();

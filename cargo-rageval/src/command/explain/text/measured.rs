@@ -89,7 +89,7 @@ fn numbers(metric: &Measured) -> Vec<String> {
             lines.push(format!("not applicable because {why}; it enters no mean, and no rule on it holds"));
         }
         Outcome::Unmeasured { fault } => {
-            lines.push(format!("unmeasured, which is red: {}: {}", fault.cause, fault.why))
+            lines.push(format!("unmeasured, which is red: {}: {}", fault.cause, fault.why));
         }
     }
     lines.extend(metric.advice.map(|advice| match outcome {
