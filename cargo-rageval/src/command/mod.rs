@@ -4,6 +4,7 @@ mod baseline;
 mod calibrate;
 mod cases;
 mod compare;
+mod decided;
 mod estimate;
 mod explain;
 mod gate;
@@ -12,10 +13,12 @@ mod prompts;
 mod prune;
 mod replies;
 mod report;
+mod run;
 mod schema;
 mod score;
 mod snapshots;
 mod steps;
+mod watch;
 
 use clap::{Parser, Subcommand};
 
@@ -33,7 +36,11 @@ enum Cargo {
 
 /// The quality gate of a retrieval-augmented generation system.
 #[derive(Debug, clap::Args)]
-#[command(name = "cargo-rageval", version, after_help = "The gate itself is `cargo test --test rag_regression`.")]
+#[command(
+    name = "cargo-rageval",
+    version,
+    after_help = "The gate itself is `cargo test --test rag_regression`; of a system that needs no code of yours, `cargo rageval run`."
+)]
 struct Rageval {
     #[command(subcommand)]
     command: Command,
@@ -41,6 +48,8 @@ struct Rageval {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Run(run::RunGate),
+    Watch(watch::Watch),
     Gate(gate::Gate),
     Compare(compare::Compare),
     Report(report::Report),
@@ -69,6 +78,8 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
     let Cargo::Rageval(rageval) =
         Cargo::try_parse_from(&context.arguments).map_err(|error| Failure::Usage(Box::new(error)))?;
     match rageval.command {
+        Command::Run(run) => run::run(&run, context),
+        Command::Watch(watch) => watch::run(&watch, context),
         Command::Gate(gate) => gate::run(&gate, context),
         Command::Compare(compare) => compare::run(&compare, context),
         Command::Report(report) => report::run(&report, context),

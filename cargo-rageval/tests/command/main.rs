@@ -16,9 +16,11 @@ mod prompts;
 mod prune;
 mod rejudge;
 mod replies;
+mod running;
 mod schema;
 mod score;
 mod steps;
+mod watching;
 mod window;
 
 use std::{

@@ -3,11 +3,13 @@
 pub mod baseline;
 pub mod calibration;
 pub mod exchange;
+pub mod going;
 pub mod history;
 pub mod labels;
 pub mod ledger;
 pub mod lock;
 pub mod minute;
+pub mod pending;
 pub mod probes;
 pub mod prune;
 pub mod readings;
