@@ -3,6 +3,7 @@
 use std::{
     env,
     ffi::OsString,
+    io,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     time::{SystemTime, UNIX_EPOCH},
@@ -28,8 +29,7 @@ pub(crate) struct Context {
 
 /// The target folder as cargo knows it: of the workspace, or configured. `None` outside a Rust project.
 fn target_folder(root: &Path) -> Option<PathBuf> {
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
+    let mut command = Context::cargo();
     command.args(["metadata", "--no-deps", "--offline", "--format-version", "1"]);
     if !root.as_os_str().is_empty() {
         command.current_dir(root);
@@ -47,9 +47,29 @@ impl Context {
 
     /// The day in UTC, on which waivers hold or have expired.
     pub(crate) fn today() -> Date {
+        Self::day_in(0)
+    }
+
+    /// The day in UTC so many days from now.
+    pub(crate) fn day_in(days: u64) -> Date {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         // A clock that stands before 1970 is no reason for a waiver to hold.
-        utc_day(now.map_or(u64::MAX, |since| since.as_secs()))
+        utc_day(now.map_or(u64::MAX, |since| since.as_secs() + days * 24 * 60 * 60))
+    }
+
+    /// Whether this is CI: `CI` is set and neither `false` nor `0` nor empty.
+    pub(crate) fn is_ci() -> bool {
+        Self::variable("CI").is_some_and(|value| value != "false" && value != "0")
+    }
+
+    /// Cargo: the one that started this program, else the one in `PATH`.
+    pub(crate) fn cargo() -> Command {
+        Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    }
+
+    /// This program again.
+    pub(crate) fn this_program() -> io::Result<Command> {
+        env::current_exe().map(Command::new)
     }
 
     /// Reads it once.

@@ -4,8 +4,10 @@ mod baseline;
 mod calibrate;
 mod cases;
 mod compare;
+mod completions;
 mod estimate;
 mod gate;
+mod init;
 mod judge;
 mod prompts;
 mod replies;
@@ -37,6 +39,7 @@ struct Rageval {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Init(init::Init),
     Gate(gate::Gate),
     Compare(compare::Compare),
     Estimate(estimate::EstimateRun),
@@ -53,6 +56,7 @@ enum Command {
     #[command(subcommand)]
     Replies(replies::Replies),
     Schema(schema::Schema),
+    Completions(completions::Completions),
 }
 
 /// Does what the command line says.
@@ -60,6 +64,7 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
     let Cargo::Rageval(rageval) =
         Cargo::try_parse_from(&context.arguments).map_err(|error| Failure::Usage(Box::new(error)))?;
     match rageval.command {
+        Command::Init(init) => init::run(init),
         Command::Gate(gate) => gate::run(&gate, context),
         Command::Compare(compare) => compare::run(&compare, context),
         Command::Estimate(estimate) => estimate::run(&estimate, context),
@@ -72,5 +77,6 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
         Command::Steps(steps) => steps::run(&steps, context),
         Command::Replies(replies) => replies::run(&replies, context),
         Command::Schema(schema) => schema::run(&schema),
+        Command::Completions(completions) => completions::run(&completions),
     }
 }
