@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 
 use crate::exit::{Ending, Failure};
@@ -27,12 +27,10 @@ const NAME: &str = "cargo-rageval";
 
 /// Prints them.
 pub(crate) fn run(completions: &Completions) -> Result<Ending, Failure> {
-    let cargo = super::Cargo::command();
-    let Some(rageval) = cargo.get_subcommands().next() else {
-        return Err(Failure::Input("the command has no subcommands".to_owned()));
-    };
+    // What cargo's word `rageval` stands before, without that word.
+    let mut command = super::Rageval::augment_args(clap::Command::new(NAME));
     let mut script = Vec::new();
-    clap_complete::generate(completions.shell, &mut rageval.clone().bin_name(NAME), NAME, &mut script);
+    clap_complete::generate(completions.shell, &mut command, NAME, &mut script);
     let mut out = io::stdout().lock();
     out.write_all(&script)?;
     out.flush()?;
