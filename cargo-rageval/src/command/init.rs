@@ -1,6 +1,7 @@
 //! `init`: gives a project its first golden cases, thresholds and test, and runs the gate once.
 
 mod dialogue;
+mod ending;
 mod first_run;
 mod manifest;
 mod nextest;
@@ -24,7 +25,6 @@ use rageval_runner::{
 };
 
 use self::{
-    first_run::Went,
     manifest::Runner,
     place::Place,
     plan::{Order, Plan, Step, What},
@@ -41,7 +41,8 @@ use crate::{
 /// and only what no flag says. A file that is there is never overwritten: what it lacks is added where that keeps all of it, else named. Started
 /// again, it does what is still missing, or nothing.
 ///
-/// Ends as the first run did: 0 when it passed, 1 when something failed, 3 when it could not be decided, as when the system can't be reached.
+/// Ends as the first run did: 0 when it passed, 1 when something failed, 2 when it could not be built or
+/// started, 3 when it could not be decided, as when the system can't be reached.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -82,8 +83,8 @@ pub(crate) struct Init {
 }
 
 /// Looks, asks, writes, runs, and says what comes next.
-pub(crate) fn run(init: Init) -> Result<Ending, Failure> {
-    if Context::is_ci() && !init.no_run {
+pub(crate) fn run(init: Init, context: &Context) -> Result<Ending, Failure> {
+    if context.ci && !init.no_run {
         return Err(Failure::Input(
             "CI is set, and the first run keeps verdicts that nobody has seen, which CI must not: start here with --no-run, or on your machine"
                 .to_owned(),
@@ -92,7 +93,7 @@ pub(crate) fn run(init: Init) -> Result<Ending, Failure> {
     let folder = init.package.as_ref().map_or_else(|| init.dir.clone(), |package| init.dir.join(package));
     let said = said(&init, &folder)?;
     let (system, with_test) = settle(said, &init, &folder)?;
-    let place = Place::find(&folder, with_test)?;
+    let place = Place::find(&folder, with_test, context)?;
     let runner = match &init.runner_path {
         None => Runner::Published,
         Some(path) => {
@@ -106,13 +107,12 @@ pub(crate) fn run(init: Init) -> Result<Ending, Failure> {
     let went = if init.no_run || plan.blocked || first_run::snapshots(&place.root) > 0 {
         None
     } else {
-        tell(&format!("\nThe first run: {}\n", gate(&place)))?;
-        Some(first_run::run(&place)?)
+        tell(&format!("\nThe first run: {}\n", ending::gate(&place)))?;
+        Some(first_run::run(&place, context)?)
     };
-    tell(&end(&plan, &place, &system, went, init.no_run))?;
+    tell(&ending::text(&plan, &place, &system, went, init.no_run))?;
     Ok(match went {
-        Some(Went::Ran(ending)) => ending,
-        Some(Went::Not) => Ending::Undecided,
+        Some(ending) => ending,
         None if plan.blocked => Ending::Undecided,
         None => Ending::Pass,
     })
@@ -216,62 +216,6 @@ fn write(plan: &Plan, place: &Place) -> Result<(), Failure> {
         tell("Nothing was written: all of it is there.")?;
     }
     Ok(())
-}
-
-/// The command that is the gate.
-fn gate(place: &Place) -> &'static str {
-    if place.package.is_some() { "cargo test --test rag_regression" } else { "cargo rageval run" }
-}
-
-/// How the first run went, and the next three steps.
-fn end(plan: &Plan, place: &Place, system: &System, went: Option<Went>, no_run: bool) -> String {
-    let snapshots = first_run::snapshots(&place.root);
-    let mut text = "\n".to_owned();
-    let again = "`cargo rageval init` then runs it again, and keeps the first verdicts";
-    match went {
-        Some(Went::Ran(Ending::Pass)) => {
-            text += "The first run passed.";
-            if snapshots > 0 {
-                text += &format!(
-                    " What the judge said is kept in {snapshots} snapshots (tests/snapshots), which nobody has reviewed yet: read them before you \
-                     commit them."
-                );
-            }
-        }
-        Some(Went::Ran(Ending::Fail)) => {
-            text += &format!("The first run is red: why stands above. Correct it; {again}.")
-        }
-        Some(Went::Ran(Ending::Undecided)) => {
-            text += &match system {
-                System::Http(_) => format!(
-                    "The first run could not be decided: why stands above. Start the system, or correct its entry in thresholds.yaml; {again}."
-                ),
-                System::Function | System::Command(_) | System::Recorded(_) => {
-                    format!("The first run could not be decided: why stands above. Correct it; {again}.")
-                }
-            };
-        }
-        Some(Went::Not) => text += &format!("The first run did not start: why stands above. Correct it; {again}."),
-        None if plan.blocked => text += "Nothing was run: do by hand what is named above first.",
-        None if no_run => text += "Nothing was run (--no-run).",
-        None => text += "Nothing was run: there are snapshots already.",
-    }
-    let cases = place.shown(&plan.cases);
-    let first = match &plan.example {
-        Some(example) => format!(
-            "{} answers from an example: put your system there, and your questions in {cases}",
-            place.shown(example)
-        ),
-        None => format!("put your own questions in {cases}"),
-    };
-    let folder = place.shown(&place.root);
-    let there = if folder == "." { String::new() } else { format!(" (in {folder})") };
-    text += &format!(
-        "\n\nNext:\n  1. {first}\n  2. {}{there}: green while the bars of thresholds.yaml hold; changed verdicts: cargo insta review\n  \
-         3. cargo rageval baseline accept{there}: later runs are held against that one, once thresholds.yaml names it",
-        gate(place)
-    );
-    text
 }
 
 fn tell(text: &str) -> Result<(), Failure> {

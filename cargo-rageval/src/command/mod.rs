@@ -5,15 +5,19 @@ mod calibrate;
 mod cases;
 mod compare;
 mod completions;
+mod decided;
 mod estimate;
 mod gate;
 mod init;
 mod judge;
 mod prompts;
 mod replies;
+mod run;
 mod schema;
 mod score;
+mod snapshots;
 mod steps;
+mod watch;
 
 use clap::{Parser, Subcommand};
 
@@ -31,7 +35,11 @@ enum Cargo {
 
 /// The quality gate of a retrieval-augmented generation system.
 #[derive(Debug, clap::Args)]
-#[command(name = "cargo-rageval", version, after_help = "The gate itself is `cargo test --test rag_regression`.")]
+#[command(
+    name = "cargo-rageval",
+    version,
+    after_help = "The gate itself is `cargo test --test rag_regression`; of a system that needs no code of yours, `cargo rageval run`."
+)]
 struct Rageval {
     #[command(subcommand)]
     command: Command,
@@ -40,6 +48,8 @@ struct Rageval {
 #[derive(Debug, Subcommand)]
 enum Command {
     Init(init::Init),
+    Run(run::RunGate),
+    Watch(watch::Watch),
     Gate(gate::Gate),
     Compare(compare::Compare),
     Estimate(estimate::EstimateRun),
@@ -51,6 +61,8 @@ enum Command {
     Judge(judge::Judge),
     #[command(subcommand)]
     Cases(cases::Cases),
+    #[command(subcommand)]
+    Snapshots(snapshots::Snapshots),
     Prompts(prompts::Prompts),
     Steps(steps::Steps),
     #[command(subcommand)]
@@ -64,7 +76,9 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
     let Cargo::Rageval(rageval) =
         Cargo::try_parse_from(&context.arguments).map_err(|error| Failure::Usage(Box::new(error)))?;
     match rageval.command {
-        Command::Init(init) => init::run(init),
+        Command::Init(init) => init::run(init, context),
+        Command::Run(run) => run::run(&run, context),
+        Command::Watch(watch) => watch::run(&watch, context),
         Command::Gate(gate) => gate::run(&gate, context),
         Command::Compare(compare) => compare::run(&compare, context),
         Command::Estimate(estimate) => estimate::run(&estimate, context),
@@ -73,6 +87,7 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
         Command::Calibrate(calibrate) => calibrate::run(&calibrate, context),
         Command::Judge(judge) => judge::run(&judge, context),
         Command::Cases(cases) => cases::run(&cases, context),
+        Command::Snapshots(snapshots) => snapshots::run(&snapshots, context),
         Command::Prompts(prompts) => prompts::run(&prompts),
         Command::Steps(steps) => steps::run(&steps, context),
         Command::Replies(replies) => replies::run(&replies, context),

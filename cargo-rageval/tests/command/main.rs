@@ -14,9 +14,11 @@ mod loopback;
 mod prompts;
 mod rejudge;
 mod replies;
+mod running;
 mod schema;
 mod score;
 mod steps;
+mod watching;
 mod window;
 
 use std::{

@@ -68,8 +68,8 @@ pub(super) enum Finding {
 
 /// One case's verdicts as they are compared and stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Snapshot {
-    body: String,
+pub(super) struct Snapshot {
+    pub(super) body: String,
     digest: String,
 }
 
@@ -267,7 +267,7 @@ fn description(case: &GoldenCase, record: &Record, digest: &str) -> String {
     text
 }
 
-const DIGEST: &str = "Sample: ";
+pub(super) const DIGEST: &str = "Sample: ";
 
 /// Digest of what the verdicts depend on: answer, contexts, judge.
 fn digest(sample: &Sample, judge: &str) -> String {
@@ -283,7 +283,7 @@ fn digest(sample: &Sample, judge: &str) -> String {
 }
 
 /// The stored snapshot; `None` when there is none, an error when it cannot be read.
-fn read(path: &Path) -> Result<Option<Snapshot>, String> {
+pub(super) fn read(path: &Path) -> Result<Option<Snapshot>, String> {
     if !path.exists() {
         return Ok(None);
     }
@@ -410,7 +410,7 @@ impl<'a> Standing<'a> {
 }
 
 /// The lines that differ, with `-` and `+`, each metric's heading kept above them.
-fn difference(old: &str, new: &str) -> Vec<String> {
+pub(super) fn difference(old: &str, new: &str) -> Vec<String> {
     let diff = similar::TextDiff::from_lines(old, new);
     let mut lines = Vec::new();
     for change in diff.iter_all_changes() {

@@ -2,11 +2,13 @@
 
 pub mod baseline;
 pub mod calibration;
+pub mod going;
 pub mod history;
 pub mod labels;
 pub mod ledger;
 pub mod lock;
 pub mod minute;
+pub mod pending;
 pub mod probes;
 pub mod readings;
 pub mod replies;

@@ -12,43 +12,34 @@ use crate::{
     exit::{Ending, Failure},
 };
 
-/// How it went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Went {
-    /// It ran, and ended so.
-    Ran(Ending),
-    /// It could not be built, or did not start.
-    Not,
-}
-
-/// Runs the gate once.
+/// Runs the gate once, and returns how it ended: `Faulty` where it could not be built or did not start.
 ///
 /// Outside CI alone: `INSTA_UPDATE=unseen` writes snapshots that are not there, and never one over another.
-pub(super) fn run(place: &Place) -> Result<Went, Failure> {
+pub(super) fn run(place: &Place, context: &Context) -> Result<Ending, Failure> {
     if place.package.is_none() {
         return Ok(match code(this()?.args(["rageval", "run"]), place)? {
-            Some(0) => Went::Ran(Ending::Pass),
-            Some(1) => Went::Ran(Ending::Fail),
-            Some(3) => Went::Ran(Ending::Undecided),
-            Some(_) | None => Went::Not,
+            Some(0) => Ending::Pass,
+            Some(1) => Ending::Fail,
+            Some(3) => Ending::Undecided,
+            Some(_) | None => Ending::Faulty,
         });
     }
     let test = |more: &[&str]| {
-        let mut cargo = Context::cargo();
+        let mut cargo = Command::new(&context.cargo);
         cargo.args(["test", "--test", super::manifest::TARGET]).args(more);
         cargo
     };
     if code(&mut test(&["--no-run"]), place)? != Some(0) {
-        return Ok(Went::Not);
+        return Ok(Ending::Faulty);
     }
     if code(&mut test(&[]), place)? == Some(0) {
-        return Ok(Went::Ran(Ending::Pass));
+        return Ok(Ending::Pass);
     }
     // The test says red, and no more; the run that it left says whether anything failed, or nothing was measured.
     let decided = this()?.args(["rageval", "gate"]).current_dir(&place.root).stdin(Stdio::null()).output();
     Ok(match decided.ok().and_then(|output| output.status.code()) {
-        Some(3) => Went::Ran(Ending::Undecided),
-        Some(_) | None => Went::Ran(Ending::Fail),
+        Some(3) => Ending::Undecided,
+        Some(_) | None => Ending::Fail,
     })
 }
 
@@ -58,7 +49,14 @@ fn this() -> Result<Command, Failure> {
 
 fn code(command: &mut Command, place: &Place) -> Result<Option<i32>, Failure> {
     command.current_dir(&place.root).stdin(Stdio::null()).env("INSTA_UPDATE", "unseen");
-    for switch in ["INSTA_FORCE_PASS", "INSTA_FORCE_UPDATE", "INSTA_FORCE_UPDATE_SNAPSHOTS"] {
+    // Switches that accept more, and what this process set for its own folder.
+    for switch in [
+        "INSTA_FORCE_PASS",
+        "INSTA_FORCE_UPDATE",
+        "INSTA_FORCE_UPDATE_SNAPSHOTS",
+        "INSTA_OUTPUT",
+        "INSTA_WORKSPACE_ROOT",
+    ] {
         command.env_remove(switch);
     }
     let name = command.get_program().to_string_lossy().into_owned();

@@ -3,7 +3,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Stdio,
+    process::{Command, Stdio},
 };
 
 use serde_json::Value;
@@ -39,9 +39,9 @@ impl Place {
     ///
     /// # Errors
     /// There is no package where one is needed, and none can be made.
-    pub(super) fn find(folder: &Path, needs_package: bool) -> Result<Self, Failure> {
+    pub(super) fn find(folder: &Path, needs_package: bool, context: &Context) -> Result<Self, Failure> {
         let root = normal(folder)?;
-        let package = if needs_package { Some(package(&root)?) } else { None };
+        let package = if needs_package { Some(package(&root, context)?) } else { None };
         let with_git = root.ancestors().find(|folder| folder.join(".git").exists());
         let or_else = package.as_ref().map_or(&root, |package| &package.workspace);
         let repository = with_git.unwrap_or(or_else).to_owned();
@@ -74,11 +74,11 @@ fn normal(folder: &Path) -> Result<PathBuf, Failure> {
     Ok(if rest.as_os_str().is_empty() { there } else { there.join(rest) })
 }
 
-fn package(root: &Path) -> Result<Package, Failure> {
+fn package(root: &Path, context: &Context) -> Result<Package, Failure> {
     if !root.join("Cargo.toml").exists() {
         return new_package(root);
     }
-    let metadata = metadata(root)?;
+    let metadata = metadata(root, context)?;
     let workspace = PathBuf::from(metadata["workspace_root"].as_str().unwrap_or_default());
     let packages: Vec<(&str, &Path)> = metadata["packages"]
         .as_array()
@@ -101,8 +101,8 @@ fn package(root: &Path) -> Result<Package, Failure> {
 }
 
 /// What cargo says of the package in a folder.
-fn metadata(root: &Path) -> Result<Value, Failure> {
-    let mut cargo = Context::cargo();
+fn metadata(root: &Path, context: &Context) -> Result<Value, Failure> {
+    let mut cargo = Command::new(&context.cargo);
     cargo.args(["metadata", "--no-deps", "--offline", "--format-version", "1"]).current_dir(root).stdin(Stdio::null());
     let output = cargo.output().map_err(|error| Failure::Input(format!("cargo does not start: {error}")))?;
     if !output.status.success() {

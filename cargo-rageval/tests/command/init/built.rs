@@ -91,7 +91,11 @@ fn a_function_is_green_at_once_red_when_it_says_something_wrong_and_green_again(
     let wrong = right.replace("text: text.to_string()", "text: text.replace(\"20 cents\", \"7 euros\")");
     assert_ne!(right, wrong);
     put(path, "src/lib.rs", &wrong);
-    is(&gate(path), 101, &["case::examples::late-fee", "answer_correctness fell from 1 of 1 to 0 of 1", "gate::faithfulness::bottom10 "]);
+    is(
+        &gate(path),
+        101,
+        &["case::examples::late-fee", "answer_correctness fell from 1 of 1 to 0 of 1", "gate::faithfulness::bottom10 "],
+    );
 
     put(path, "src/lib.rs", &right);
     is(&gate(path), 0, &["6 cases: 6 passed"]);
