@@ -31,8 +31,10 @@ pub(crate) fn run(completions: &Completions) -> Result<Ending, Failure> {
     let mut command = super::Rageval::augment_args(clap::Command::new(NAME));
     let mut script = Vec::new();
     clap_complete::generate(completions.shell, &mut command, NAME, &mut script);
+    // clap_complete 4.6 spells a name with a hyphen in two ways in its script for bash, so that nothing behind a subcommand is completed.
+    let script = String::from_utf8_lossy(&script).replace("cargo__subcmd__rageval", "cargo__rageval");
     let mut out = io::stdout().lock();
-    out.write_all(&script)?;
+    out.write_all(script.as_bytes())?;
     out.flush()?;
     Ok(Ending::Pass)
 }

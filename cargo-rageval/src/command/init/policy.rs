@@ -62,12 +62,24 @@ pub(super) fn thresholds(system: &System, bars: Bars, until: Date) -> String {
          # score may fall, as in `faithfulness: {{max_drop: 0.25, mean: {{min: 0.80, max_drop: 0.02}}}}`:\n\
          # regression: {{baseline: baselines/main.json}}\n\
          \n\
-         waive:\n\
-         \x20 # A judge is believed once the labels of people say so. Take this away when they do:\n\
-         \x20 #   cargo rageval calibrate label     # label what it said in the last run, 50 items or more\n\
-         \x20 #   cargo rageval calibrate           # how far it agrees with the labels\n\
-         \x20 calibration: {{reason: \"first use\", until: {until}}}\n",
+         {waiver}",
         system = system.yaml(),
+        waiver = waiver(bars, until),
+    )
+}
+
+/// The dated exception for a judge that nobody has held against people yet. It is in force only where a bar can fail: else it would waive nothing, and
+/// every run would say so.
+fn waiver(bars: Bars, until: Date) -> String {
+    let (sign, when) = match bars {
+        Bars::Firm => ("", ""),
+        Bars::Warn => ("# ", "# With the first bar that does not only warn, take the # of these two away:\n"),
+    };
+    format!(
+        "# A judge is believed once the labels of people say so. This waives it until then; it goes when they do:\n\
+         #   cargo rageval calibrate label     # label what it said in the last run, 50 items or more\n\
+         #   cargo rageval calibrate           # how far it agrees with the labels\n\
+         {when}{sign}waive:\n{sign}  calibration: {{reason: \"first use\", until: {until}}}\n"
     )
 }
 

@@ -79,7 +79,7 @@ fn a_program_that_answers_passes_at_once_and_one_that_is_missing_is_undecided() 
     assert!(said.contains("The first run could not be decided: why stands above."), "{said}");
     assert_eq!(snapshots(path), 0);
     let script = "#!/bin/sh\nwhile read -r line; do\n  id=${line#*\\\"id\\\":\\\"}; id=${id%%\\\"*}\n  \
-                  printf '{\"id\": \"%s\", \"response\": \"The fee is 12 euros.\", \"retrieved_contexts\": [\"The fee is 12 euros.\"]}\\n' \"$id\"\ndone\n";
+                  printf '{\"id\": \"%s\", \"response\": \"The fee is 12 euros.\", \"retrieved_contexts\": [{\"id\": \"fees\", \"text\": \"The fee is 12 euros.\"}]}\\n' \"$id\"\ndone\n";
     put(path, "rag.sh", script);
     fs::set_permissions(path.join("rag.sh"), fs::Permissions::from_mode(0o755)).expect("made a program");
     let said = init(path, &[], 0);
