@@ -83,7 +83,7 @@ pub(crate) struct Init {
 }
 
 /// Looks, asks, writes, runs, and says what comes next.
-pub(crate) fn run(init: Init, context: &Context) -> Result<Ending, Failure> {
+pub(crate) fn run(init: &Init, context: &Context) -> Result<Ending, Failure> {
     if context.ci && !init.no_run {
         return Err(Failure::Input(
             "CI is set, and the first run keeps verdicts that nobody has seen, which CI must not: start here with --no-run, or on your machine"
@@ -91,8 +91,8 @@ pub(crate) fn run(init: Init, context: &Context) -> Result<Ending, Failure> {
         ));
     }
     let folder = init.package.as_ref().map_or_else(|| init.dir.clone(), |package| init.dir.join(package));
-    let said = said(&init, &folder)?;
-    let (system, with_test) = settle(said, &init, &folder)?;
+    let said = said(init, &folder)?;
+    let (system, with_test) = settle(said, init, &folder)?;
     let place = Place::find(&folder, with_test, context)?;
     let runner = match &init.runner_path {
         None => Runner::Published,

@@ -76,7 +76,7 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
     let Cargo::Rageval(rageval) =
         Cargo::try_parse_from(&context.arguments).map_err(|error| Failure::Usage(Box::new(error)))?;
     match rageval.command {
-        Command::Init(init) => init::run(init, context),
+        Command::Init(init) => init::run(&init, context),
         Command::Run(run) => run::run(&run, context),
         Command::Watch(watch) => watch::run(&watch, context),
         Command::Gate(gate) => gate::run(&gate, context),

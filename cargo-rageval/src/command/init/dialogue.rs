@@ -25,7 +25,7 @@ pub(super) fn complete(said: &mut Said, input: &mut dyn BufRead, out: &mut dyn W
     match kind {
         Kind::Function => {}
         Kind::Http if said.url.is_none() => {
-            said.url = Some(line(input, out, "Its address, such as http://127.0.0.1:8080/ask")?)
+            said.url = Some(line(input, out, "Its address, such as http://127.0.0.1:8080/ask")?);
         }
         Kind::Command if said.command.is_empty() => {
             let words = line(input, out, "The program and its arguments, such as ./bin/rag --top-k 5")?;

@@ -42,15 +42,24 @@ pub(super) fn text(plan: &Plan, place: &Place, system: &System, went: Option<End
         None => "Nothing was run: there are snapshots already.".to_owned(),
     };
     let cases = place.shown(&plan.cases);
-    let first = match &plan.example {
-        Some(example) => {
+    let mut first = match (&plan.example, system) {
+        (Some(example), System::Recorded(_)) => {
+            format!(
+                "put the answers of your system in the place of those in {}, and your questions in {cases}",
+                place.shown(example)
+            )
+        }
+        (Some(example), System::Function | System::Http(_) | System::Command(_)) => {
             format!(
                 "{} answers from an example: put your system there, and your questions in {cases}",
                 place.shown(example)
             )
         }
-        None => format!("put your own questions in {cases}"),
+        (None, _) => format!("put your own questions in {cases}"),
     };
+    if plan.warns {
+        first += ", then take `level: warn` out of thresholds.yaml: until then no score makes a run red";
+    }
     let folder = place.shown(&place.root);
     let there = if folder == "." { String::new() } else { format!(" (in {folder})") };
     format!(

@@ -51,6 +51,8 @@ pub(super) struct Plan {
     pub(super) example: Option<PathBuf>,
     /// The file of cases to edit, or the folder of those that are there.
     pub(super) cases: PathBuf,
+    /// Whether the bars that are written now only warn.
+    pub(super) warns: bool,
     /// What keeps the gate from running before something is done by hand.
     pub(super) blocked: bool,
 }
@@ -70,7 +72,8 @@ impl Plan {
     /// A file that must be added to can't be read.
     pub(super) fn of(order: &Order<'_>) -> Result<Self, Failure> {
         let root = &order.place.root;
-        let mut plan = Self { steps: Vec::new(), example: None, cases: root.join("cases"), blocked: false };
+        let mut plan =
+            Self { steps: Vec::new(), example: None, cases: root.join("cases"), warns: false, blocked: false };
         if let Some(package) = &order.place.package {
             plan.package(order, package)?;
         }
@@ -235,6 +238,7 @@ impl Plan {
                 Err(error) if path.exists() => return Err(Failure::Input(format!("{}: {error}", place.shown(&path)))),
                 Err(_) => {
                     bars = Bars::Firm;
+                    self.example = Some(path.clone());
                     self.file(path, ANSWERS.to_owned(), |_| None);
                 }
             }
@@ -252,6 +256,7 @@ impl Plan {
         if has_policy {
             self.steps.push(Step { path: file, what: What::Left(None) });
         } else {
+            self.warns = bars == Bars::Warn;
             self.file(file, policy::thresholds(order.system, bars, Context::day_in(DAYS)), |_| None);
         }
         let again = |name: &str| {

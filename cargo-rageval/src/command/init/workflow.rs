@@ -8,7 +8,7 @@ const FILE: &str = include_str!("templates/workflow.yml");
 pub(super) fn text(folder: &str, system: &System, command: &str) -> String {
     let below = |path: &str| if folder.is_empty() { path.to_owned() } else { format!("{folder}/{path}") };
     let quoted = |path: String| serde_json::Value::from(path).to_string();
-    let mut paths: Vec<String> = ["cases/**", "baselines/**", "thresholds.yaml", "tests/**"].map(below).into();
+    let mut paths: Vec<String> = ["cases/**", "baselines/**", "thresholds.yaml", "**/snapshots/**"].map(below).into();
     let sources = match system {
         // What a function is made of may stand in any crate of the repository.
         System::Function => ["**/*.rs", "**/Cargo.toml", "Cargo.lock"].map(str::to_owned).into(),
