@@ -134,7 +134,10 @@ fn said(init: &Init, folder: &Path) -> Result<Said, Failure> {
         (kind, implied) => kind.or(implied),
     };
     let mut said = Said { kind, url: init.url.clone(), command: init.command.clone(), samples: init.samples.clone() };
-    let Some(file) = load::find(folder) else { return Ok(said) };
+    let file = place::policy(folder);
+    if !file.exists() {
+        return Ok(said);
+    }
     // One that can't be read here, as with metrics of the test itself, is left to the gate.
     let Ok(policy) = load::policy(&file, METRICS) else { return Ok(said) };
     let there = match policy.system.kind {
@@ -157,10 +160,7 @@ fn said(init: &Init, folder: &Path) -> Result<Said, Failure> {
     if said.command.is_empty() {
         said.command.push("as in thresholds.yaml".to_owned());
     }
-    if let SystemKind::Recorded(spec) = &policy.system.kind {
-        let file = spec.samples.as_ref().map_or_else(String::new, |path| path.display().to_string());
-        said.samples.get_or_insert(file);
-    }
+    said.samples.get_or_insert_with(String::new);
     Ok(said)
 }
 

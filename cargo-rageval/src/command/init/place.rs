@@ -6,6 +6,7 @@ use std::{
     process::{Command, Stdio},
 };
 
+use rageval_runner::load;
 use serde_json::Value;
 
 use crate::{context::Context, exit::Failure};
@@ -59,6 +60,12 @@ impl Place {
         let shown = path.strip_prefix(&here).unwrap_or(path);
         if shown.as_os_str().is_empty() { ".".to_owned() } else { shown.display().to_string().replace('\\', "/") }
     }
+}
+
+/// The policy of a folder, there or not. A package may be held to one above it, as its test is; else the nearest is that of the folder itself.
+pub(super) fn policy(folder: &Path) -> PathBuf {
+    let above = if folder.join("Cargo.toml").exists() { load::find(folder) } else { None };
+    above.unwrap_or_else(|| folder.join(load::FILE_NAME))
 }
 
 /// A folder's one name: links resolved as far as it is there, so that it compares with what cargo and git say.

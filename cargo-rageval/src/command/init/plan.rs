@@ -10,7 +10,7 @@ use rageval_runner::{load, metric::METRICS};
 use super::{
     manifest::{self, Runner, TARGET},
     nextest,
-    place::{Package, Place},
+    place::{self, Package, Place},
     policy::{self, Bars},
     system::System,
     workflow,
@@ -216,7 +216,7 @@ impl Plan {
     /// Cases, thresholds, and the schemas by which editors know them.
     fn policy(&mut self, order: &Order<'_>) -> Result<(), Failure> {
         let place = order.place;
-        let file = load::find(&place.root).unwrap_or_else(|| place.root.join(load::FILE_NAME));
+        let file = place::policy(&place.root);
         let folder = place.root.join("cases");
         let examples = folder.join("examples.yaml");
         let mut bars = match order.system {
@@ -224,7 +224,11 @@ impl Plan {
             System::Function | System::Http(_) | System::Command(_) | System::Recorded(_) => Bars::Warn,
         };
         let mut cases = policy::examples(&place.slug());
-        if let System::Recorded(samples) = order.system {
+        let has_policy = file.exists();
+        // A policy that is there names its answers itself.
+        if let System::Recorded(samples) = order.system
+            && !has_policy
+        {
             let path = place.root.join(samples);
             match fs::read_to_string(&path) {
                 Ok(text) => {
@@ -243,7 +247,6 @@ impl Plan {
                 }
             }
         }
-        let has_policy = file.exists();
         if has_policy || has_cases(&folder) {
             bars = Bars::Warn;
             let path = if examples.exists() { examples } else { folder };
@@ -254,7 +257,11 @@ impl Plan {
             self.file(examples, cases, |_| None);
         }
         if has_policy {
+            let is_above = file.parent() != Some(&place.root);
             self.steps.push(Step { path: file, what: What::Left(None) });
+            if is_above {
+                return Ok(());
+            }
         } else {
             self.warns = bars == Bars::Warn;
             self.file(file, policy::thresholds(order.system, bars, Context::day_in(DAYS)), |_| None);

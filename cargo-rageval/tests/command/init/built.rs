@@ -100,3 +100,34 @@ fn a_function_is_green_at_once_red_when_it_says_something_wrong_and_green_again(
     put(path, "src/lib.rs", &right);
     is(&gate(path), 0, &["6 cases: 6 passed"]);
 }
+
+#[test]
+fn the_example_in_a_member_of_a_workspace_is_green_at_once() {
+    let (folder, _lock) = same_folder();
+    let path = folder.as_path();
+    put(path, "Cargo.toml", "[workspace]\nmembers = [\"search\"]\nresolver = \"2\"\n");
+    put(path, "search/Cargo.toml", "[package]\nname = \"search\"\nversion = \"0.1.0\"\nedition = \"2021\"\n");
+    put(path, "search/src/lib.rs", "");
+    settled(path);
+    let runner = root().join("rageval-runner").display().to_string();
+    let ended = here(command(path, &["--crate", "search", "--system", "function", "--runner-path", &runner]), path);
+    is(
+        &ended,
+        0,
+        &["6 cases: 6 passed", "kept in 6 snapshots", "search/tests/rag_regression.rs answers from an example"],
+    );
+    assert!(!ended.err.contains("warning"), "{}", ended.err);
+    // A system of the policy takes the place of the function.
+    put(
+        path,
+        "search/thresholds.yaml",
+        &read(path, "search/thresholds.yaml").replace("kind: function", "kind: recorded, samples: answers.jsonl"),
+    );
+    put(path, "search/answers.jsonl", include_str!("../../../src/command/init/templates/answers.jsonl"));
+    fs::remove_file(path.join("search/tests/rag_regression.rs")).expect("removed");
+    let ended = here(command(path, &["--crate", "search"]), path);
+    is(&ended, 0, &["wrote    search/tests/rag_regression.rs", "Nothing was run: there are snapshots already."]);
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["test", "-p", "search", "--test", "rag_regression"]);
+    is(&here(cargo, path), 0, &["6 cases: 6 passed"]);
+}

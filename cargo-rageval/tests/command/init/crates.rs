@@ -163,3 +163,24 @@ fn a_new_crate_is_made_in_an_empty_folder_alone() {
     assert!(read(path, "new/Cargo.toml").starts_with("[package]\nname = \"gate-of-new\"\n"));
     assert!(read(path, "new/tests/rag_regression.rs").contains("gate_of_new::answer(&question)"));
 }
+
+#[test]
+fn a_policy_at_the_root_of_the_workspace_is_that_of_its_members() {
+    let folder = folder();
+    let path = folder.path();
+    put(path, "Cargo.toml", "[workspace]\nmembers = [\"search\"]\n");
+    package(&path.join("search"), MANIFEST);
+    put(path, "thresholds.yaml", "version: 1\nmetrics: {length: {min: 1}}\nsystem: {kind: function}\n");
+    put(path, "cases/all.yaml", "- {id: a, query: What?}\n");
+    let said = files(path, &["--crate", "search"]);
+    assert!(
+        said.contains("left     as they stand: thresholds.yaml")
+            && said.contains("wrote    search/tests/rag_regression.rs"),
+        "{said}"
+    );
+    let made = ["search/cases", "search/thresholds.yaml", "search/.rageval"];
+    assert!(!made.iter().any(|name| path.join(name).exists()), "{said}");
+    // A folder of its own that is no package may have another.
+    files(path, &["other", "--samples", "answers.jsonl", "--no-workflow"]);
+    assert!(path.join("other/thresholds.yaml").is_file());
+}
