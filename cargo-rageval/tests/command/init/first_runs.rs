@@ -104,7 +104,7 @@ fn a_server_that_is_away_is_told_and_the_first_run_is_made_once_it_is_there() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let now = format!("http://{}/ask", listener.local_addr().expect("an address"));
     thread::spawn(move || {
-        listener.incoming().map_while(Result::ok).for_each(|connection| drop(thread::spawn(|| serve(connection))))
+        listener.incoming().map_while(Result::ok).for_each(|connection| drop(thread::spawn(|| serve(connection))));
     });
     put(path, "thresholds.yaml", &read(path, "thresholds.yaml").replace(&url, &now));
     let said = init(path, &["--system", "http"], 0);
