@@ -10,6 +10,7 @@ use std::{
 };
 
 use rageval_runner::{
+    Location,
     harness::Surroundings,
     load,
     trust::{Date, utc_day},
@@ -112,7 +113,7 @@ impl Context {
     }
 
     /// What a run must know of this process.
-    pub(crate) fn surroundings(&self, snapshot: fn(&str, &str)) -> Surroundings {
+    pub(crate) fn surroundings(&self, location: Location) -> Surroundings {
         Surroundings {
             runs: self.runs.clone(),
             ci: self.ci,
@@ -121,7 +122,7 @@ impl Context {
             insta_force_pass: is_on("INSTA_FORCE_PASS"),
             insta_force_update: is_on("INSTA_FORCE_UPDATE") || is_on("INSTA_FORCE_UPDATE_SNAPSHOTS"),
             variable: Self::variable,
-            snapshot,
+            location,
         }
     }
 }

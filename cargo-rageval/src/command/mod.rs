@@ -7,10 +7,12 @@ mod compare;
 mod completions;
 mod decided;
 mod estimate;
+mod explain;
 mod gate;
 mod init;
 mod judge;
 mod prompts;
+mod prune;
 mod replies;
 mod run;
 mod schema;
@@ -53,6 +55,7 @@ enum Command {
     Gate(gate::Gate),
     Compare(compare::Compare),
     Estimate(estimate::EstimateRun),
+    Explain(explain::Explain),
     Score(score::Score),
     #[command(subcommand)]
     Baseline(baseline::Baseline),
@@ -61,12 +64,13 @@ enum Command {
     Judge(judge::Judge),
     #[command(subcommand)]
     Cases(cases::Cases),
-    #[command(subcommand)]
-    Snapshots(snapshots::Snapshots),
     Prompts(prompts::Prompts),
     Steps(steps::Steps),
     #[command(subcommand)]
     Replies(replies::Replies),
+    Prune(prune::Prune),
+    #[command(subcommand)]
+    Snapshots(snapshots::Snapshots),
     Schema(schema::Schema),
     Completions(completions::Completions),
 }
@@ -82,15 +86,17 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
         Command::Gate(gate) => gate::run(&gate, context),
         Command::Compare(compare) => compare::run(&compare, context),
         Command::Estimate(estimate) => estimate::run(&estimate, context),
+        Command::Explain(explain) => explain::run(&explain, context),
         Command::Score(score) => score::run(&score),
         Command::Baseline(baseline) => baseline::run(&baseline, context),
         Command::Calibrate(calibrate) => calibrate::run(&calibrate, context),
         Command::Judge(judge) => judge::run(&judge, context),
         Command::Cases(cases) => cases::run(&cases, context),
-        Command::Snapshots(snapshots) => snapshots::run(&snapshots, context),
         Command::Prompts(prompts) => prompts::run(&prompts),
         Command::Steps(steps) => steps::run(&steps, context),
         Command::Replies(replies) => replies::run(&replies, context),
+        Command::Prune(prune) => prune::run(&prune, context),
+        Command::Snapshots(snapshots) => snapshots::run(&snapshots, context),
         Command::Schema(schema) => schema::run(&schema),
         Command::Completions(completions) => completions::run(&completions),
     }

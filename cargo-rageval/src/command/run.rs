@@ -5,12 +5,14 @@ pub(super) mod progress;
 
 use std::{
     io::{self, Write},
+    path::Path,
     process,
 };
 
 use clap::{Args, ValueEnum};
 use rageval_runner::{
-    harness::{Ended, Opened, Order, Part, Refusal, Start},
+    Location,
+    harness::{Opened, Order, Part, Refusal, Start},
     model::run::{Conclusion, Decision, Ruling, Run},
     store::runs,
 };
@@ -52,7 +54,7 @@ pub(crate) struct RunGate {
     #[arg(long)]
     failed: bool,
     /// Go on with the run that was interrupted: what is stored of it is not asked again
-    #[arg(long, conflicts_with = "failed")]
+    #[arg(long)]
     resume: bool,
     /// How the result is printed
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -68,6 +70,14 @@ enum Format {
     Json,
 }
 
+impl RunGate {
+    /// The flags that say which cases run.
+    fn flags(&self) -> String {
+        let failed = if self.failed { " --failed" } else { "" };
+        format!("{}{failed}", self.picking.flags())
+    }
+}
+
 /// Runs and tells.
 pub(crate) fn run(command: &RunGate, context: &Context) -> Result<Ending, Failure> {
     let opened = Opened::read(&context.policy()).map_err(Failure::Input)?;
@@ -77,17 +87,22 @@ pub(crate) fn run(command: &RunGate, context: &Context) -> Result<Ending, Failur
         part = match failed(part, &last, opened.set()) {
             Some(part) => part,
             None => {
-                tell(&nothing_red(&last));
+                let why = nothing_red(&last);
+                tell(&why);
                 // A gate that was red still is: nothing was run that could have changed that.
-                return Ok(Conclusion::of(&last.decisions).into());
+                let verdict = Conclusion::of(&last.decisions);
+                if command.format == Format::Json {
+                    print_json(&Report::new(None, Some(&why), verdict, &[]))?;
+                }
+                return Ok(verdict.into());
             }
         };
     }
     let is_whole = part == Part::Whole;
     let start = if command.resume { Start::Resumed } else { Start::Anew };
     let progress = Progress::new(context.ci);
-    on_interruption(progress.clone())?;
-    let ended = opened.run(Order { part, start }, &context.surroundings(assert_snapshot), progress.teller());
+    on_interruption(progress.clone(), command.flags())?;
+    let ended = opened.run(Order { part, start }, &context.surroundings(location()), progress.teller());
     progress.clear();
     let ended = ended.map_err(refused)?;
     let ending = match Conclusion::of(&ended.decisions).into() {
@@ -96,14 +111,18 @@ pub(crate) fn run(command: &RunGate, context: &Context) -> Result<Ending, Failur
     };
     match command.format {
         Format::Text => decided::print(&ended.decisions, &ended.summary)?,
-        Format::Json => print_json(&ended)?,
+        Format::Json => {
+            let folder = ended.path.parent().unwrap_or(&ended.path);
+            let verdict = Conclusion::of(&ended.decisions);
+            print_json(&Report::new(Some(folder), ended.manifest.partial.as_deref(), verdict, &ended.decisions))?;
+        }
     }
     Ok(ending)
 }
 
-/// Calls insta; our own comparison decides.
-pub(super) fn assert_snapshot(name: &str, body: &str) {
-    insta::assert_snapshot!(name, body);
+/// Where insta is called; our own comparison decides.
+pub(super) fn location() -> Location {
+    rageval_runner::location!()
 }
 
 /// Why nothing was run, for whoever started it.
@@ -135,12 +154,13 @@ fn last_run(context: &Context) -> Result<Run, Failure> {
 }
 
 /// Ends at once on Ctrl-C, and says how to go on: every record that is there is a whole file.
-fn on_interruption(progress: Progress) -> Result<(), Failure> {
+fn on_interruption(progress: Progress, flags: String) -> Result<(), Failure> {
     let interrupted = move || {
         progress.clear();
         match progress.cases() {
             Some((done, cases)) => {
-                tell(&format!("interrupted: {done} of {cases} cases are done; go on with: cargo rageval run --resume"));
+                let again = format!("cargo rageval run --resume{flags}");
+                tell(&format!("interrupted: {done} of {cases} cases are done; go on with: {again}"));
             }
             None => tell("interrupted: nothing was asked"),
         }
@@ -152,8 +172,8 @@ fn on_interruption(progress: Progress) -> Result<(), Failure> {
 /// What `--format json` prints.
 #[derive(Serialize)]
 struct Report<'a> {
-    /// The run folder.
-    run: String,
+    /// The run folder; `null` where there was nothing to run.
+    run: Option<String>,
     /// `passed`, `failed` or `undecided`.
     verdict: &'static str,
     /// Why the run is partial; absent where it is whole.
@@ -161,6 +181,17 @@ struct Report<'a> {
     partial: Option<&'a str>,
     counts: Counts,
     decisions: &'a [Decision],
+}
+
+impl<'a> Report<'a> {
+    fn new(run: Option<&Path>, partial: Option<&'a str>, verdict: Conclusion, decisions: &'a [Decision]) -> Self {
+        let is_case = |decision: &&Decision| decision.trial.starts_with("case::");
+        let counts = Counts {
+            cases: Rulings::of(decisions.iter().filter(is_case)),
+            gates: Rulings::of(decisions.iter().filter(|decision| !is_case(decision))),
+        };
+        Self { run: run.map(|run| run.display().to_string()), verdict: verdict.as_str(), partial, counts, decisions }
+    }
 }
 
 #[derive(Serialize)]
@@ -193,21 +224,9 @@ impl Rulings {
     }
 }
 
-fn print_json(ended: &Ended) -> io::Result<()> {
-    let is_case = |decision: &&Decision| decision.trial.starts_with("case::");
-    let decisions = || ended.decisions.iter();
-    let report = Report {
-        run: ended.path.parent().unwrap_or(&ended.path).display().to_string(),
-        verdict: Conclusion::of(&ended.decisions).as_str(),
-        partial: ended.manifest.partial.as_deref(),
-        counts: Counts {
-            cases: Rulings::of(decisions().filter(is_case)),
-            gates: Rulings::of(decisions().filter(|decision| !is_case(decision))),
-        },
-        decisions: &ended.decisions,
-    };
+fn print_json(report: &Report<'_>) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    serde_json::to_writer(&mut out, &report)?;
+    serde_json::to_writer(&mut out, report)?;
     writeln!(out)?;
     out.flush()
 }

@@ -77,28 +77,40 @@ pub(crate) fn run(command: &Watch, context: &Context) -> Result<Ending, Failure>
     let mut watcher = Watcher::new().map_err(at_fault)?;
     let mut known: Option<Known> = None;
     let mut test = Test::new(context);
+    let mut problems = String::new();
     loop {
-        // Before the files are read: what changes while they are is told.
-        match Opened::read(&context.policy()) {
+        let has_told = match Opened::read(&context.policy()) {
             Ok(opened) => {
+                // Before the files are looked into: what changes from here on is told.
                 watcher.look_at(&root, Some(opened.policy())).map_err(at_fault)?;
-                if let Err(failure) = turn(command, context, &opened, &mut known, &mut test, progress) {
-                    crate::exit::code(Err(failure));
-                }
+                let had_problems = !std::mem::take(&mut problems).is_empty();
+                let has_told =
+                    turn(command, context, &opened, &mut known, &mut test, progress).unwrap_or_else(|failure| {
+                        crate::exit::code(Err(failure));
+                        true
+                    });
                 // Folders that the run made, such as that of the snapshots.
                 watcher.look_at(&root, Some(opened.policy())).map_err(at_fault)?;
+                has_told || had_problems
             }
-            Err(problems) => {
+            Err(found) => {
                 watcher.look_at(&root, None).map_err(at_fault)?;
-                tell(&problems);
+                let is_new = found != problems;
+                if is_new {
+                    tell(&found);
+                }
+                problems = found;
+                is_new
             }
+        };
+        if has_told {
+            tell("waiting for changes; Ctrl-C ends");
         }
-        tell("waiting for changes; Ctrl-C ends");
         watcher.wait();
     }
 }
 
-/// Does what the change since the last turn asks for.
+/// Does what the change since the last turn asks for; returns whether there was any.
 fn turn(
     command: &Watch,
     context: &Context,
@@ -106,7 +118,7 @@ fn turn(
     known: &mut Option<Known>,
     test: &mut Test<'_>,
     progress: &Mutex<Option<Progress>>,
-) -> Result<(), Failure> {
+) -> Result<bool, Failure> {
     let face = files::face(opened).map_err(Failure::Input)?;
     let touch = match known.as_ref() {
         Some(known) => touched(&known.face, &face),
@@ -122,7 +134,7 @@ fn turn(
         touch => touch,
     };
     match &touch {
-        Touch::Nothing => return Ok(()),
+        Touch::Nothing => return Ok(false),
         Touch::Decisions => tell("thresholds or what they decide by changed: nothing is asked"),
         Touch::Cases(cases) => tell(&changed(cases)),
         Touch::All(why) => {
@@ -131,7 +143,7 @@ fn turn(
             let what = if why.is_empty() { String::new() } else { format!("{} changed: ", why.join(", ")) };
             tell(&format!("{what}asking {count} case{s}"));
             if !may_ask(command, opened.policy()) {
-                return Ok(());
+                return Ok(true);
             }
         }
     }
@@ -152,7 +164,7 @@ fn turn(
         }
     };
     *known = Some(Known { face, records });
-    Ok(())
+    Ok(true)
 }
 
 /// Runs what is touched, tells what was decided, and returns all records.
@@ -174,7 +186,7 @@ fn asked(
     };
     let progress = Progress::new(context.ci);
     *shown.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress.clone());
-    let surroundings = context.surroundings(run::assert_snapshot);
+    let surroundings = context.surroundings(run::location());
     let ended = opened.clone().run(Order { part, start }, &surroundings, progress.teller());
     progress.clear();
     let ended = ended.map_err(run::refused)?;

@@ -241,6 +241,11 @@ fn ci_writes_nothing_beside_the_source() {
     let output = alone(folder.path(), &["run"]).env("CI", "true").output().expect("the program starts");
     assert_eq!(output.status.code(), Some(1));
     assert!(!folder.path().join("snapshots").exists());
+    let told = ends(folder.path(), &["snapshots", "apply", "target/rageval/runs/latest"], 0).out;
+    assert!(told.contains("look: cargo rageval snapshots accept"), "{told}");
+    ends(folder.path(), &["snapshots", "accept", "--all"], 0);
+    let output = alone(folder.path(), &["run"]).env("CI", "true").output().expect("the program starts");
+    assert_eq!(output.status.code(), Some(0));
     let output = alone(folder.path(), &["run"]).env("CI", "true").env("INSTA_UPDATE", "always").output();
     let ended = Ended::from(output.expect("the program starts"));
     assert_eq!(ended.code, Some(2), "{}", ended.out);

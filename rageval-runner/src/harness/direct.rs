@@ -12,6 +12,7 @@ use super::{
     opening::{Opening, Purpose},
     session::{Session, Shared},
     setup::{self, Files, Problem, Reach, Scope},
+    suite::Location,
     trials::{self, Role},
     verdict,
 };
@@ -48,8 +49,8 @@ pub struct Surroundings {
     pub insta_force_update: bool,
     /// A variable of the environment by name; an empty one counts as unset.
     pub variable: fn(&str) -> Option<String>,
-    /// Calls `insta::assert_snapshot!(name, body)`.
-    pub snapshot: fn(&str, &str),
+    /// Where the source of whoever runs stands, and how it asserts a snapshot: [`location!`](crate::location).
+    pub location: Location,
 }
 
 /// A policy with its golden cases, as they stand in their files.
@@ -244,7 +245,7 @@ impl Opened {
             runs: target.to_owned(),
             id,
             snapshots: Self::snapshots(&self.policy),
-            assert: surroundings.snapshot,
+            location: surroundings.location,
             purpose: Purpose::Running,
             function: None,
             metrics: METRICS.to_vec(),

@@ -12,6 +12,7 @@ use super::{
     session::{Session, Shared},
     setup::{self, Files, Scope},
     snapshots::{Snapshots, Writing},
+    suite::Location,
     verdict,
 };
 use crate::{
@@ -33,8 +34,8 @@ pub(super) struct Opening {
     pub(super) id: Option<String>,
     /// The folder of its snapshots.
     pub(super) snapshots: PathBuf,
-    /// Calls insta in the crate that runs.
-    pub(super) assert: fn(&str, &str),
+    /// Where the source stands that asserts them.
+    pub(super) location: Location,
     /// What for.
     pub(super) purpose: Purpose,
     /// The system, where it is a function.
@@ -61,7 +62,7 @@ pub(super) enum Purpose {
 impl Opening {
     /// Everything that the trials share.
     pub(super) fn session(self) -> Result<Session, String> {
-        let Self { target, runs, id, snapshots, assert, purpose, function, metrics, context, files, course } = self;
+        let Self { target, runs, id, snapshots, location, purpose, function, metrics, context, files, course } = self;
         let root = &files.policy.root;
         let id = id.or_else(|| context.nextest_run.clone()).unwrap_or_else(new_run_id);
         let folder = RunFolder::new(context.runs_folder(root), runs, id);
@@ -94,7 +95,15 @@ impl Opening {
             pinned.add(metric.name(), &metric.version().to_string());
         }
         let fail_on = files.policy.rules.fail_on;
-        let snapshots = Snapshots { folder: snapshots, assert, fail_on, judge: pinned.finish(), writing };
+        let snapshots = Snapshots {
+            folder: snapshots,
+            file: location.file,
+            line: location.line,
+            assert: location.snapshot,
+            fail_on,
+            judge: pinned.finish(),
+            writing,
+        };
         let facts = verdict::facts(&metrics);
         let gates = match files.scope {
             Scope::Whole => gates(&files.policy.rules, &files.set),

@@ -2,8 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::snapshots::{self, Snapshots};
-use crate::{model::CaseId, store::pending};
+use crate::{
+    model::CaseId,
+    report::snapshot::{self, DIGEST, Snapshot},
+    store::{StoreError, pending, snapshots::read},
+};
 
 /// One case's changed verdicts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,16 +26,14 @@ impl Pending {
     /// One of them, or what it would replace, can't be read.
     pub fn of_folder(folder: &Path) -> Result<Vec<Self>, String> {
         let of_file = |path: PathBuf| {
-            let (old, new) = (snapshots::read(&pending::accepted(&path))?, snapshots::read(&path)?);
-            let body = |snapshot: &Option<snapshots::Snapshot>| {
-                snapshot.as_ref().map_or_else(String::new, |snapshot| snapshot.body.clone())
-            };
+            let body = |snapshot: Option<Snapshot>| snapshot.map_or_else(String::new, |snapshot| snapshot.body);
+            let (old, new) = (body(read(&pending::accepted(&path))?), body(read(&path)?));
             let text = insta::Snapshot::from_file(&path).map_err(|error| format!("{}: {error}", path.display()))?;
             let description = text.metadata().description().unwrap_or_default();
-            let lines = description.lines().filter(|line| !line.starts_with(snapshots::DIGEST));
+            let lines = description.lines().filter(|line| !line.starts_with(DIGEST));
             Ok(Self {
                 description: lines.map(str::to_owned).collect(),
-                difference: snapshots::difference(&body(&old), &body(&new)),
+                difference: snapshot::difference(&old, &new),
                 path,
             })
         };
@@ -42,14 +43,14 @@ impl Pending {
     /// Whether these are verdicts of this case.
     pub fn is_of(&self, case: &CaseId) -> bool {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        name.strip_suffix(".snap.new") == Some(&Snapshots::name(case))
+        name.strip_suffix(".snap.new") == Some(&snapshot::file_name(case))
     }
 
     /// Accepts them: from here on they are what others are compared with.
     ///
     /// # Errors
     /// The file can't be read or written.
-    pub fn accept(&self) -> Result<(), crate::store::StoreError> {
+    pub fn accept(&self) -> Result<(), StoreError> {
         pending::accept(&self.path)
     }
 }

@@ -81,7 +81,7 @@ pub(super) fn run(
         runs: format!("{}.{}", location.package, location.target),
         id: None,
         snapshots: package.join("tests").join("snapshots").join(location.target),
-        assert: location.snapshot,
+        location,
         purpose: if flags.libtest.list { Purpose::Listing } else { Purpose::Running },
         function,
         metrics,

@@ -6,13 +6,17 @@
 use std::{
     collections::BTreeSet,
     fs::{self, File},
+    io::Write as _,
     path::Path,
 };
 
+use serde::Deserialize;
+
 use super::{
     StoreError, ledger,
-    runs::{self, ForReports, RunFolder, record_key, reports_file, write_json},
+    runs::{self, ForReports, RunFolder, record_key, reports_file},
     slots::try_lock,
+    write_by_way_of,
 };
 use crate::model::{
     CaseId, GoldenCase, Record,
@@ -72,8 +76,11 @@ impl Going {
         if record.outcomes.values().any(|outcome| outcome.fault().is_some()) {
             return Ok(());
         }
-        let name = format!("{}.json", record_key(case));
-        write_json(&self.folder.path().join("records").join(name), record)
+        let records = self.folder.path().join("records");
+        let path = records.join(format!("{}.json", record_key(case)));
+        let text = serde_json::to_vec(record).map_err(|error| StoreError::format(&path, error.to_string()))?;
+        // Not waited for until it is on the disk, as 10,000 of them would take minutes: a process that is killed loses nothing.
+        write_by_way_of(&records, &path, |file| file.write_all(&text))
     }
 
     /// Ends a run that has its `run.json`: what was kept for the case of an interruption goes.
@@ -89,34 +96,55 @@ impl Going {
     }
 }
 
-/// The run of a target that was begun last, by its name, which starts with the time.
+/// The run of a target that was begun last, by its name, which starts with the time. Runs of some of the cases that ended are passed over:
+/// whoever looks into a case after an interruption goes on afterwards.
 ///
 /// # Errors
 /// It can't be read, or another process is at it.
 pub fn last(runs: &Path, target: &str) -> Result<LastRun, StoreError> {
     let folder = runs.join(target);
     let Ok(entries) = fs::read_dir(&folder) else { return Ok(LastRun::None) };
-    let names = entries.filter_map(Result::ok).filter(|entry| entry.path().is_dir());
-    let Some(id) = names.filter_map(|entry| entry.file_name().into_string().ok()).max() else {
-        return Ok(LastRun::None);
-    };
-    let folder = RunFolder::new(runs.to_owned(), target.to_owned(), id);
-    let path = folder.path();
-    if path.join("run.json").is_file() {
-        return Ok(LastRun::Ended);
+    let runs_of_target = entries.filter_map(Result::ok).filter(|entry| entry.path().is_dir());
+    let mut ids: Vec<String> = runs_of_target.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    ids.sort();
+    for id in ids.into_iter().rev() {
+        let folder = RunFolder::new(runs.to_owned(), target.to_owned(), id);
+        let path = folder.path();
+        if path.join("run.json").is_file() {
+            if is_of_some_cases(&path.join("run.json")) {
+                continue;
+            }
+            return Ok(LastRun::Ended);
+        }
+        // It died before it had said what it is made of.
+        if !path.join("manifest.json").is_file() {
+            continue;
+        }
+        let going = Going::hold(folder)?;
+        // It may have ended while nobody held the lock.
+        if path.join("run.json").is_file() {
+            return Ok(LastRun::Ended);
+        }
+        let run = runs::read(&path)?;
+        let spent = path.join("slots").join("budget");
+        if spent.is_file() {
+            ledger::reopen(&spent)?;
+        }
+        return Ok(LastRun::Interrupted(going, Box::new(run)));
     }
-    let going = Going::hold(folder)?;
-    // It may have ended, or died before it had said what it is made of, while nobody held the lock.
-    if path.join("run.json").is_file() {
-        return Ok(LastRun::Ended);
+    Ok(LastRun::None)
+}
+
+/// Whether a run that ended says that it is partial; one that can't be read is taken for a whole one.
+fn is_of_some_cases(run: &Path) -> bool {
+    #[derive(Deserialize)]
+    struct Head {
+        manifest: OfManifest,
     }
-    if !path.join("manifest.json").is_file() {
-        return Ok(LastRun::None);
+    #[derive(Deserialize)]
+    struct OfManifest {
+        partial: Option<String>,
     }
-    let run = runs::read(&path)?;
-    let spent = path.join("slots").join("budget");
-    if spent.is_file() {
-        ledger::reopen(&spent)?;
-    }
-    Ok(LastRun::Interrupted(going, Box::new(run)))
+    let head = fs::read(run).ok().and_then(|text| serde_json::from_slice::<Head>(&text).ok());
+    head.is_some_and(|head| head.manifest.partial.is_some())
 }

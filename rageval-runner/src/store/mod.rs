@@ -10,10 +10,12 @@ pub mod lock;
 pub mod minute;
 pub mod pending;
 pub mod probes;
+pub mod prune;
 pub mod readings;
 pub mod replies;
 pub mod runs;
 pub mod slots;
+pub mod snapshots;
 pub mod start;
 pub mod steps;
 

@@ -23,6 +23,19 @@ pub(crate) struct Picking {
 }
 
 impl Picking {
+    /// The same flags, for a command that people copy.
+    pub(crate) fn flags(&self) -> String {
+        let quoted = |flag: &str, word: &String| {
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=.:/".contains(c);
+            if word.chars().all(is_plain) {
+                return format!(" {flag} {word}");
+            }
+            format!(" {flag} '{}'", visible(word).replace('\'', r"'\''"))
+        };
+        let cases = self.cases.iter().map(|case| quoted("--case", case));
+        cases.chain(self.slices.iter().map(|slice| quoted("--slice", slice))).collect()
+    }
+
     /// The part of the set that is meant.
     ///
     /// # Errors

@@ -133,3 +133,85 @@ fn on_event(event: &notify::Result<Event>, changes: &Sender<()>) {
     }
     changes.send(()).ok();
 }
+
+#[cfg(test)]
+mod tests {
+    use rageval_runner::model::CaseId;
+
+    use super::{
+        super::touch::{Touch, touched},
+        *,
+    };
+
+    const POLICY: &str = "\
+version: 1
+system:
+  kind: http
+  generator: gpt-4o-2024-08-06
+  url: http://127.0.0.1:9/ask
+  body: {question: \"{{ query }}\"}
+  answer: /answer
+judge: {provider: openai, base_url: \"http://127.0.0.1:9/v1\", model: qwen2.5-1.5b-q4, mode: replay}
+metrics:
+  recall@5: {min: 0.5}
+  faithfulness: {min: 0.5}
+";
+    const CASES: &str = "\
+- {id: a, query: How long?, relevant_doc_ids: [d], language: en, metadata: {team: x}, tags: [old], thresholds: {recall@5: {min: 0.4}}}
+- {id: b, query: How much?, relevant_doc_ids: [d]}
+";
+
+    fn face_of(policy: &str, cases: &str) -> Face {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir(folder.path().join("cases")).expect("made");
+        std::fs::write(folder.path().join("cases/all.yaml"), cases).expect("written");
+        std::fs::write(folder.path().join("thresholds.yaml"), policy).expect("written");
+        let opened = Opened::read(&folder.path().join("thresholds.yaml")).expect("readable");
+        // The digest of files beside goes by their paths, which are other ones for each call.
+        Face { rest: policy.to_owned(), ..face(&opened).expect("a judge") }
+    }
+
+    #[track_caller]
+    fn check(from: &str, to: &str, expected: &Touch) {
+        assert!(POLICY.contains(from) || CASES.contains(from), "{from}");
+        let after = face_of(&POLICY.replace(from, to), &CASES.replace(from, to));
+        assert_eq!(touched(&face_of(POLICY, CASES), &after), *expected, "{from} -> {to}");
+    }
+
+    #[test]
+    fn bars_and_words_about_a_case_ask_nothing() {
+        check("recall@5: {min: 0.5}", "recall@5: {min: 0.6, mean: {min: 0.7}}", &Touch::Decisions);
+        check("version: 1", "version: 1\nbudget: {requests: 9}", &Touch::Decisions);
+        check("gpt-4o-2024-08-06", "gpt-4.1-2025-04-14", &Touch::Decisions);
+        check("kind: http", "kind: http\n  timeout: 5s\n  max_in_flight: 2", &Touch::Decisions);
+        check("mode: replay", "mode: replay, max_in_flight: 2, timeout: 9s", &Touch::Decisions);
+        check("tags: [old]", "tags: [new]", &Touch::Decisions);
+        check("{min: 0.4}", "{min: 0.3}", &Touch::Decisions);
+        check("tags: [old]", "known_failure: {metrics: [recall@5], reason: slow}", &Touch::Decisions);
+        check("- {id: b, query: How much?, relevant_doc_ids: [d]}\n", "", &Touch::Decisions);
+    }
+
+    #[test]
+    fn what_is_asked_or_measured_of_a_case_asks_it() {
+        let a = Touch::Cases([CaseId::new("a").expect("an id")].into());
+        check("How long?", "How long is it?", &a);
+        check("language: en", "language: pt", &a);
+        check("team: x", "team: y", &a);
+        check("tags: [old]", "repeats: {times: 3}", &a);
+        check("tags: [old]", "ground_truth_answer: 30 days", &a);
+        check("{recall@5: {min: 0.4}}", "{recall@5: {min: 0.4}, mrr: {min: 0.1}}", &a);
+    }
+
+    #[test]
+    fn who_answers_or_judges_and_what_is_measured_asks_all() {
+        check(":9/ask", ":9/other", &Touch::All(vec!["the system"]));
+        check("qwen2.5-1.5b-q4", "qwen2.5-3b-q4", &Touch::All(vec!["the judge"]));
+        check(
+            "recall@5: {min: 0.5}\n",
+            "recall@5: {min: 0.5}\n  mrr: {min: 0.1}\n",
+            &Touch::All(vec!["what is measured"]),
+        );
+        let two_steps = "faithfulness: {min: 0.5, mode: two_step}";
+        check("faithfulness: {min: 0.5}", two_steps, &Touch::All(vec!["what is measured"]));
+    }
+}

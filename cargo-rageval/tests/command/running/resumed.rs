@@ -45,6 +45,9 @@ fn killed(folder: &Path, endpoint: &Endpoint) {
 fn a_killed_run_goes_on_where_it_was() {
     let (folder, endpoint) = (folder(), Endpoint::start());
     killed(folder.path(), &endpoint);
+    // Whoever looks into one case in between goes on afterwards.
+    ends(folder.path(), &["run", "--case", "a"], 0);
+    assert_eq!(endpoint.asked(), ["ask-a"]);
     let ended = ends(folder.path(), &["run", "--resume"], 0);
     assert_eq!(endpoint.asked(), ["ask-b"]);
     assert!(ended.out.contains("3 cases: 3 passed; 4 gates: 4 passed"), "{}", ended.out);
@@ -131,16 +134,22 @@ fn ctrl_c_says_how_to_go_on() {
     let (folder, endpoint) = (folder(), Endpoint::start());
     endpoint.project(folder.path(), RULES);
     endpoint.hold("ask-b");
-    let child = start(folder.path(), &["run"]);
+    let flags = ["--slice", "should_refuse=false"];
+    let child = start(folder.path(), &[&["run"], &flags[..]].concat());
     endpoint.wait_for(3);
     until("two records are kept", || records(folder.path()) == 2);
     super::super::watching::interrupt(&child);
     let output = child.wait_with_output().expect("ended");
     assert_eq!(output.status.code(), Some(130));
     let said = String::from_utf8(output.stderr).expect("UTF-8");
-    assert!(said.contains("interrupted: 2 of 3 cases are done; go on with: cargo rageval run --resume"), "{said}");
+    assert!(
+        said.contains(
+            "interrupted: 2 of 3 cases are done; go on with: cargo rageval run --resume --slice should_refuse=false\n"
+        ),
+        "{said}"
+    );
     endpoint.release();
     endpoint.asked();
-    ends(folder.path(), &["run", "--resume"], 0);
+    ends(folder.path(), &[&["run", "--resume"], &flags[..]].concat(), 0);
     assert_eq!(endpoint.asked(), ["ask-b"]);
 }
