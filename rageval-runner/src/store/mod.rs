@@ -1,4 +1,5 @@
 //! The only writer of files: runs, records, baselines, calibrations, locks of golden sets, replies of the judge, evaluation steps, probes, converted cases.
+//! The only writer of files: runs, records, baselines, calibrations, locks of golden sets, replies of the judge, evaluation steps, probes, what a project starts with.
 
 pub mod baseline;
 pub mod calibration;
@@ -17,6 +18,7 @@ pub mod replies;
 pub mod runs;
 pub mod slots;
 pub mod snapshots;
+pub mod start;
 pub mod steps;
 
 use std::{
