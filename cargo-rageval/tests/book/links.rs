@@ -1,7 +1,5 @@
 //! Links: that each leads somewhere, and that the summary leads to every page.
 
-use std::path::Path;
-
 use super::{page::Page, root};
 
 /// The table of contents.
@@ -11,7 +9,7 @@ const SUMMARY: &str = "docs/SUMMARY.md";
 pub(crate) fn broken(pages: &[Page]) -> Vec<String> {
     let mut faults = Vec::new();
     for page in pages {
-        for (line, link) in &page.links {
+        for (line, _, link) in &page.links {
             if link.contains("://") || link.starts_with("mailto:") {
                 continue;
             }
@@ -55,22 +53,18 @@ fn beside(page: &str, link: &str) -> Result<String, String> {
     Ok(parts.join("/"))
 }
 
-/// Pages of the book that the summary does not name exactly once.
+/// Pages that the summary does not name exactly once, by their titles.
 pub(crate) fn not_in_the_summary(pages: &[Page]) -> Vec<String> {
     let Some(summary) = pages.iter().find(|page| page.path == SUMMARY) else {
         return vec![format!("{SUMMARY} is missing")];
     };
-    let named: Vec<String> = summary.links.iter().filter_map(|(_, link)| beside(SUMMARY, link).ok()).collect();
     let mut faults = Vec::new();
     for page in pages.iter().filter(|page| page.path.starts_with("docs/") && page.path != SUMMARY) {
-        let times = named.iter().filter(|name| **name == page.path).count();
-        if times != 1 {
-            faults.push(format!("{SUMMARY}: names {} {times} times", page.path));
-        }
-    }
-    for name in &named {
-        if Path::new(name).extension().is_none_or(|ending| ending != "md") {
-            faults.push(format!("{SUMMARY}: {name} is no page"));
+        let leads_here = |link: &str| beside(SUMMARY, link).is_ok_and(|path| path == page.path);
+        let named: Vec<&str> =
+            summary.links.iter().filter(|(_, _, link)| leads_here(link)).map(|(_, words, _)| words.as_str()).collect();
+        if named != [page.title.as_str()] {
+            faults.push(format!("{SUMMARY}: names {} as {named:?}, and its title is {:?}", page.path, page.title));
         }
     }
     faults

@@ -9,6 +9,7 @@ mod compiled;
 mod files;
 mod links;
 mod page;
+mod proof;
 mod red_texts;
 mod sandbox;
 mod tally;
@@ -41,11 +42,12 @@ fn main() -> ExitCode {
 
 fn trials(pages: &Arc<Vec<Page>>) -> Vec<Trial> {
     let mut trials = vec![
+        over(pages, "book::a_fault_is_seen", |_| all(proof::unseen())),
         over(pages, "book::every_block_says_what_it_is", |pages| all(pages.iter().flat_map(block::faults))),
         over(pages, "book::every_link_leads_somewhere", |pages| all(links::broken(pages))),
         over(pages, "book::every_page_is_in_the_summary_once", |pages| all(links::not_in_the_summary(pages))),
         over(pages, "book::every_red_text_is_one_that_is_printed", |pages| all(red_texts::unknown(pages))),
-        over(pages, "book::every_rust_block_compiles", compiled::check),
+        over(pages, "book::every_rust_block_compiles", |pages| compiled::check(pages, "rust")),
     ];
     for (i, page) in pages.iter().enumerate() {
         trials.push(over(pages, &format!("page::{}", page.path), move |pages| walk::page(&pages[i])));

@@ -13,10 +13,12 @@ pub(crate) struct Page {
     pub(crate) text: String,
     /// In the order of the page.
     pub(crate) blocks: Vec<Block>,
+    /// Its first heading.
+    pub(crate) title: String,
     /// What a link may name behind `#`.
     pub(crate) anchors: Vec<String>,
-    /// Where each link leads, with its line.
-    pub(crate) links: Vec<(usize, String)>,
+    /// Each link: its line, its words, where it leads.
+    pub(crate) links: Vec<(usize, String, String)>,
 }
 
 /// The pages of the book, the README and CONTRIBUTING.md, by path.
@@ -44,12 +46,15 @@ pub(crate) fn all(root: &Path) -> Vec<Page> {
 }
 
 impl Page {
-    fn new(path: String, text: String) -> Self {
-        let mut page = Self { path, text, blocks: Vec::new(), anchors: Vec::new(), links: Vec::new() };
+    /// Reads its parts.
+    pub(crate) fn new(path: String, text: String) -> Self {
+        let mut page =
+            Self { path, text, blocks: Vec::new(), title: String::new(), anchors: Vec::new(), links: Vec::new() };
         let text = page.text.clone();
         let line = |at: usize| text[..at].matches('\n').count() + 1;
         let mut block: Option<(String, usize, String, Option<Range<usize>>)> = None;
         let mut heading: Option<String> = None;
+        let mut is_link = false;
         let parser = Parser::new_ext(&text, Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES);
         for (event, range) in parser.into_offset_iter() {
             match event {
@@ -66,14 +71,23 @@ impl Page {
                 }
                 Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
                 Event::End(TagEnd::Heading(_)) => {
-                    let anchor = anchor(&heading.take().expect("a heading that began"));
+                    let heading = heading.take().expect("a heading that began");
+                    let anchor = anchor(&heading);
+                    if page.anchors.is_empty() {
+                        page.title = heading;
+                    }
                     let again = page.anchors.iter().filter(|seen| **seen == anchor).count();
                     page.anchors.push(if again == 0 { anchor } else { format!("{anchor}-{again}") });
                 }
                 Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
-                    page.links.push((line(range.start), dest_url.to_string()));
+                    page.links.push((line(range.start), String::new(), dest_url.to_string()));
+                    is_link = true;
                 }
+                Event::End(TagEnd::Link | TagEnd::Image) => is_link = false,
                 Event::Text(words) | Event::Code(words) => {
+                    if let (true, Some((_, shown, _))) = (is_link, page.links.last_mut()) {
+                        shown.push_str(&words);
+                    }
                     if let Some((_, _, body, place)) = &mut block {
                         body.push_str(&words);
                         let start = place.as_ref().map_or(range.start, |place| place.start);
