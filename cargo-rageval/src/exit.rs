@@ -2,6 +2,8 @@
 
 use std::{io, process::ExitCode};
 
+use rageval_runner::model::run::Conclusion;
+
 /// How a command that ran to its end came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
@@ -11,6 +13,16 @@ pub(crate) enum Ending {
     Fail,
     /// Nothing could be measured: 3.
     Undecided,
+}
+
+impl From<Conclusion> for Ending {
+    fn from(conclusion: Conclusion) -> Self {
+        match conclusion {
+            Conclusion::Pass => Self::Pass,
+            Conclusion::Fail => Self::Fail,
+            Conclusion::Undecided => Self::Undecided,
+        }
+    }
 }
 
 /// Why a command could not do what it was asked.

@@ -4,6 +4,7 @@ mod asking;
 mod command;
 mod context;
 mod exit;
+mod report;
 
 use std::process::ExitCode;
 

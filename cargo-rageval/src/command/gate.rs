@@ -17,7 +17,7 @@ use rageval_runner::{
     metric::METRICS,
     model::{
         CaseId, GoldenCase, GoldenSet, MetricKey, Record, Records,
-        run::{AcceptedRun, Baseline, Decision, Manifest, Ruling, Run, SnapshotFailure},
+        run::{AcceptedRun, Baseline, Conclusion, Decision, Manifest, Run, SnapshotFailure},
     },
     report::console::{
         self, spending,
@@ -120,7 +120,7 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
     }
     writeln!(out, "{}", text.join("\n"))?;
     out.flush()?;
-    Ok(ending(&decisions))
+    Ok(Conclusion::of(&decisions).into())
 }
 
 /// Whether the judge of a run can be believed, by what its answers say and by what is declared and waived here and today.
@@ -170,16 +170,6 @@ fn calibrations(
         .iter()
         .map(|(key, looked)| console::calibration::decision(key, looked, &policy.calibration, waiver, today));
     Ok(decided.collect())
-}
-
-/// 1 where anything failed, 3 where anything is undecided and nothing failed.
-fn ending(decisions: &[Decision]) -> Ending {
-    let any = |ruling| decisions.iter().any(|decision| decision.ruling == ruling);
-    match (any(Ruling::Fail), any(Ruling::Undecided)) {
-        (true, _) => Ending::Fail,
-        (false, true) => Ending::Undecided,
-        (false, false) => Ending::Pass,
-    }
 }
 
 /// Every case from its record, by the files as they are now, with the snapshot that made it red in the run; then every gate.

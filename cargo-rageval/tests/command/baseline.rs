@@ -32,7 +32,8 @@ fn write_run(folder: &Path, name: &str, records: Vec<Record>, missing: &[&str]) 
     let missing = missing.iter().map(|id| CaseId::new(*id).expect("a valid id")).collect();
     let golden_set = SetStamp { cases: records.len(), ..SetStamp::default() };
     let manifest = Manifest { run_id: name.into(), missing, golden_set, ..Manifest::default() };
-    let run = Run { format: "rageval-run".into(), version: 1, manifest, records, decisions: Vec::new() };
+    let run =
+        Run { format: "rageval-run".into(), version: 1, manifest, records, decisions: Vec::new(), ..Run::default() };
     write(folder, name, &serde_json::to_string(&run).expect("JSON"));
 }
 

@@ -201,7 +201,14 @@ fn write_run(folder: &Path, change: impl FnOnce(&mut Manifest)) {
     );
     let mut manifest = Manifest { judge, ..Manifest::default() };
     change(&mut manifest);
-    let run = Run { format: "rageval-run".into(), version: 2, manifest, records: vec![record], decisions: Vec::new() };
+    let run = Run {
+        format: "rageval-run".into(),
+        version: 2,
+        manifest,
+        records: vec![record],
+        decisions: Vec::new(),
+        ..Run::default()
+    };
     write(folder, "run.json", &serde_json::to_string(&run).expect("JSON"));
 }
 

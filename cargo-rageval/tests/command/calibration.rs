@@ -55,7 +55,14 @@ fn project(folder: &Path, rules: &str, judged_by: Option<JudgeStamp>) {
         parameters: policy.rules.parameters(),
         ..Manifest::default()
     };
-    let run = Run { format: "rageval-run".into(), version: 1, manifest, records: vec![record], decisions: Vec::new() };
+    let run = Run {
+        format: "rageval-run".into(),
+        version: 1,
+        manifest,
+        records: vec![record],
+        decisions: Vec::new(),
+        ..Run::default()
+    };
     write(folder, "run.json", &serde_json::to_string(&run).expect("JSON"));
 }
 

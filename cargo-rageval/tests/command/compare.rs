@@ -36,7 +36,8 @@ fn write_run(folder: &Path, name: &str, judge: &str, metrics: &[Scores<'_>]) {
         ..Manifest::default()
     };
     let records = (0..count).map(record).collect();
-    let run = Run { format: "rageval-run".into(), version: 2, manifest, records, decisions: Vec::new() };
+    let run =
+        Run { format: "rageval-run".into(), version: 2, manifest, records, decisions: Vec::new(), ..Run::default() };
     write(folder, name, &serde_json::to_string(&run).expect("JSON"));
 }
 

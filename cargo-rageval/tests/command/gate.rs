@@ -34,7 +34,14 @@ fn project(folder: &Path, shards: &[&[(&str, f64)]]) {
             ..Manifest::default()
         };
         let records = scores.iter().map(|(id, score)| record(&set, id, *score)).collect();
-        let run = Run { format: "rageval-run".into(), version: 1, manifest, records, decisions: Vec::new() };
+        let run = Run {
+            format: "rageval-run".into(),
+            version: 1,
+            manifest,
+            records,
+            decisions: Vec::new(),
+            ..Run::default()
+        };
         write(folder, &format!("{}.json", i + 1), &serde_json::to_string(&run).expect("JSON"));
     }
 }
@@ -251,7 +258,7 @@ fn change_run(folder: &Path, change: impl FnOnce(&mut Run)) {
 fn stored(ruling: Ruling, snapshot: Option<SnapshotFailure>, lines: &[&str]) -> Decision {
     let lines = lines.iter().map(|line| (*line).to_owned()).collect();
     let trial = "case::all::b".to_owned();
-    Decision { trial, ruling, statistic: None, threshold: None, n: None, lines, notices: Vec::new(), snapshot }
+    Decision { snapshot, ..Decision::told(trial, ruling, lines) }
 }
 
 #[test]

@@ -192,7 +192,8 @@ pub(crate) fn run_file(folder: &Path, name: &str, bad: &[&str], heard: &[Verdict
         let now = heard.iter().map(|verdict| Heard::Verdicts { verdicts: vec![*verdict; 2] }).collect();
         records[0].readings.insert(key(), Readings { now, ..Readings::default() });
     }
-    let run = Run { format: "rageval-run".into(), version: 2, manifest, records, decisions: Vec::new() };
+    let run =
+        Run { format: "rageval-run".into(), version: 2, manifest, records, decisions: Vec::new(), ..Run::default() };
     write(folder, name, &serde_json::to_string(&run).expect("JSON"));
 }
 

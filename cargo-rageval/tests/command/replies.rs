@@ -57,7 +57,8 @@ fn write_run(folder: &Path, name: &str, records: Vec<Record>, change: impl FnOnc
     let judge = judge::open(&policy.judge, &|_| None).expect("a judge").stamp();
     let mut manifest = Manifest { run_id: name.into(), judge, ..Manifest::default() };
     change(&mut manifest);
-    let run = Run { format: "rageval-run".into(), version: 1, manifest, records, decisions: Vec::new() };
+    let run =
+        Run { format: "rageval-run".into(), version: 1, manifest, records, decisions: Vec::new(), ..Run::default() };
     write(folder, name, &serde_json::to_string(&run).expect("JSON"));
 }
 

@@ -40,7 +40,8 @@ fn write_run(folder: &Path, score: f64) {
         ..Manifest::default()
     };
     let records = records.collect();
-    let run = Run { format: "rageval-run".into(), version: 2, manifest, records, decisions: Vec::new() };
+    let run =
+        Run { format: "rageval-run".into(), version: 2, manifest, records, decisions: Vec::new(), ..Run::default() };
     write(folder, "run.json", &serde_json::to_string(&run).expect("JSON"));
 }
 

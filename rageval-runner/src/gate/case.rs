@@ -193,8 +193,14 @@ pub fn decide_case(
         if ruling.is_red() { console::case::lines(case, record, &findings, snapshot, basis) } else { Vec::new() };
     let mut notices = console::case::notices(case, &findings, basis);
     notices.extend(record.readings.keys().filter_map(|metric| noise::notice(record, metric)));
-    let snapshot = snapshot.cloned();
-    Decision { trial: case.trial_name(), ruling, statistic, threshold, n: None, lines, notices, snapshot }
+    Decision {
+        statistic,
+        threshold,
+        notices,
+        snapshot: snapshot.cloned(),
+        findings: console::findings::told(record, &findings, basis.rules.max_unmeasured),
+        ..Decision::told(case.trial_name(), ruling, lines)
+    }
 }
 
 #[cfg(test)]

@@ -83,7 +83,8 @@ fn named(gate: &Gate, found: Found, basis: &Basis<'_>) -> Decision {
     } else {
         vec![visible(&format!("{label}: {}", text.headline))]
     };
-    Decision { trial: gate.name.clone(), ruling, statistic, threshold, n, lines, notices, snapshot: None }
+    let facts = gate.facts();
+    Decision { statistic, threshold, n, notices, gate: Some(facts), ..Decision::told(&gate.name, ruling, lines) }
 }
 
 /// A gate with all that it is decided from.

@@ -9,7 +9,10 @@ use super::{
 };
 use crate::{
     metric::Params,
-    model::{CaseId, GoldenSet, MetricKey, UnitInterval},
+    model::{
+        CaseId, GoldenSet, MetricKey, UnitInterval,
+        run::{GateFacts, SliceFacts},
+    },
 };
 
 /// One rule over many cases, with the cases it is about.
@@ -73,6 +76,19 @@ pub enum GateRule {
         /// The most unmeasured cases that pass.
         max: usize,
     },
+}
+
+impl Gate {
+    /// What of it is told beside a decision.
+    pub fn facts(&self) -> GateFacts {
+        let of = |slice: &SliceName| SliceFacts { field: slice.field.to_string(), value: slice.value.clone() };
+        GateFacts {
+            metric: self.metric.clone(),
+            rule: self.rule.statistic().to_owned(),
+            slice: self.slice.as_ref().map(of),
+            warns: self.level == Level::Warn,
+        }
+    }
 }
 
 impl GateRule {

@@ -11,5 +11,6 @@ mod snapshots;
 mod suite;
 mod trials;
 mod verdict;
+mod written;
 
 pub use suite::{Location, Suite};

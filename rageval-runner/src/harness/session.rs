@@ -12,7 +12,7 @@ use super::{
     assembly,
     confirm::{self, Settled},
     context::Context,
-    setup::{Files, Problem, Reach, Scope},
+    setup::{Files, Problem, Reach},
     snapshots::Snapshots,
     trials::Role,
 };
@@ -25,9 +25,9 @@ use crate::{
     metric::Metric,
     model::{
         CaseId, GoldenCase, MetricKey, Record, Records,
-        run::{AcceptedRun, Baseline, Decision, JudgeStamp, Manifest, SetStamp, SystemStamp},
+        run::{AcceptedRun, Baseline, Decision, JudgeStamp},
     },
-    store::{StoreError, ledger::Ledger, runs, runs::RunFolder},
+    store::{StoreError, ledger::Ledger, runs::RunFolder},
     system::RagSystem,
     trust::{self, Date, Generators, Trust, calibration::Looked},
 };
@@ -310,36 +310,6 @@ impl Session {
         Ok(())
     }
 
-    /// Where the run comes from.
-    pub(super) fn manifest(&self, missing: BTreeSet<CaseId>) -> Manifest {
-        let set = &self.files.set;
-        Manifest {
-            run_id: self.folder.id().to_owned(),
-            rageval: env!("CARGO_PKG_VERSION").to_owned(),
-            golden_set: SetStamp {
-                name: set.name.clone(),
-                version: set.version.clone(),
-                digest: set.digest(),
-                cases: set.cases.len(),
-            },
-            judge: self.judge_stamp.clone(),
-            system: SystemStamp {
-                kind: self.files.policy.system.kind.as_str().to_owned(),
-                generator: self.files.policy.system.generator.clone(),
-            },
-            metric_versions: self.metric_versions(),
-            parameters: self.files.policy.rules.parameters(),
-            policy_digest: self.files.policy.digest.clone(),
-            git_revision: runs::git_revision(&self.files.policy.root),
-            seed: SEED,
-            target: Some(self.target.to_owned()),
-            missing,
-            partial: self.partial(),
-            judge_calls_itself: self.judge.other_names(),
-            spent: self.ledger().and_then(Ledger::spent),
-        }
-    }
-
     /// Whether the judge can be believed, given which models write the answers.
     pub(super) fn trust(&self, generators: &Generators) -> Trust {
         let Policy { embedder, trust, .. } = &self.files.policy;
@@ -393,22 +363,6 @@ impl Session {
         Some(&evaluation.ledger)
     }
 
-    /// Why the run is partial whatever it holds.
-    fn partial(&self) -> Option<String> {
-        let one_file = "only the file of one case was read".to_owned();
-        let shard = self.context.shard.as_ref().map(|shard| format!("shard {shard}"));
-        shard.or((self.files.scope == Scope::OneFile).then_some(one_file))
-    }
-
-    /// The version of each metric that the rules or a case name.
-    pub(super) fn metric_versions(&self) -> BTreeMap<String, u32> {
-        let rules = self.files.policy.rules.metrics.keys();
-        let named: BTreeSet<&str> =
-            rules.chain(self.files.set.cases.iter().flat_map(|case| case.bars.keys())).map(MetricKey::name).collect();
-        let known = self.metrics.iter().filter(|metric| named.contains(metric.name()));
-        known.map(|metric| (metric.name().to_owned(), metric.version())).collect()
-    }
-
     /// The records that are there by now, with their further readings.
     pub(super) fn finished(&self) -> Records {
         let mut records = self.first_records();
@@ -426,19 +380,6 @@ impl Session {
                 .collect(),
             Shared::Folder(read) => read.lock().unwrap_or_else(PoisonError::into_inner).clone(),
         }
-    }
-
-    /// Ends the run of one process: writes the run file, also when cases failed.
-    pub(super) fn write_run(&self) -> Result<std::path::PathBuf, StoreError> {
-        let Shared::Memory(slots) = &self.records else { return Ok(self.folder.path()) };
-        let records = self.finished();
-        let missing = slots.keys().filter(|id| !records.contains_key(*id)).cloned().collect();
-        let records: Vec<Arc<Record>> = records.into_values().collect();
-        let decisions = self.decisions.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let decisions: Vec<Decision> = decisions.into_values().collect();
-        let path = self.folder.write_run(&self.manifest(missing), &records, &decisions)?;
-        self.folder.finish()?;
-        Ok(path)
     }
 }
 

@@ -8,7 +8,7 @@ use std::{
 use super::{
     confirm::Settled,
     session::{self, Session, Shared},
-    setup::{Problem, Reach, Scope},
+    setup::{Files, Problem, Reach, Scope},
     snapshots::{Finding, Writing},
     trials::{self, Role},
 };
@@ -23,8 +23,11 @@ use crate::{
         CaseId, Ending, Exchange, GoldenCase, MetricKey, Place, Records, Reply, Request,
         run::{Decision, Ruling, SnapshotFailure},
     },
-    report::console::{self, text::visible},
-    store::{self, StoreError, lock::LockFiles},
+    report::{
+        background::{self, Known},
+        console::{self, text::visible},
+    },
+    store::{self, StoreError, lock::LockFiles, runs::ForReports},
     trust::{self, Generators, Trust, Waivable},
 };
 
@@ -63,21 +66,12 @@ pub(super) fn decide(session: &Session, name: &str, role: Role) -> Decision {
     };
     decided.unwrap_or_else(|problem| {
         let why = problem.lines.first().map_or("", String::as_str);
-        plain(name, Ruling::Undecided, vec![console::text::line("undecided", &format!("the set-up is broken: {why}"))])
+        Decision::told(
+            name,
+            Ruling::Undecided,
+            vec![console::text::line("undecided", &format!("the set-up is broken: {why}"))],
+        )
     })
-}
-
-fn plain(name: &str, ruling: Ruling, lines: Vec<String>) -> Decision {
-    Decision {
-        trial: name.to_owned(),
-        ruling,
-        statistic: None,
-        threshold: None,
-        n: None,
-        lines,
-        notices: Vec::new(),
-        snapshot: None,
-    }
 }
 
 fn set_up(session: &Session) -> Decision {
@@ -210,7 +204,12 @@ fn gate(session: &Session, index: usize, role: Role) -> Result<Decision, Problem
     }
     if matches!(session.records, Shared::Folder(_)) {
         let all = set.cases.iter().map(|case| case.id.clone()).collect();
-        let kept = session.folder.write_manifest(&session.manifest(BTreeSet::new()), all);
+        // What the end of a run would add, no process of many knows.
+        let shown = || {
+            let (waivers, _) = waivers(session, &session.trust(&session.generators_so_far()));
+            for_reports(session, &waivers, &[])
+        };
+        let kept = session.folder.write_manifest(&session.manifest(BTreeSet::new()), all, shown);
         kept.and_then(|()| session.folder.finish())
             .map_err(|error| Problem::everything(format!("the run folder cannot be used: {error}")))?;
     }
@@ -230,7 +229,7 @@ fn orphans(session: &Session, name: &str) -> Decision {
     let compared = session.files.set.cases.iter().filter(|case| case.repeats.times == 1);
     let orphans = session.snapshots.orphans(compared.map(|case| &case.id));
     if orphans.is_empty() {
-        return plain(name, Ruling::Pass, Vec::new());
+        return Decision::told(name, Ruling::Pass, Vec::new());
     }
     let (count, folder) = (orphans.len(), session.snapshots.folder.display().to_string());
     let headline = format!("snapshots that belong to no case: {count}");
@@ -244,7 +243,7 @@ fn orphans(session: &Session, name: &str) -> Decision {
         Orphans::Warn => Ruling::Pass,
         Orphans::Fail => Ruling::Fail,
     };
-    let mut decision = plain(name, ruling, lines);
+    let mut decision = Decision::told(name, ruling, lines);
     decision.notices = vec![visible(&format!("{headline}: {}", orphans.join(", ")))];
     decision
 }
@@ -266,11 +265,12 @@ pub(super) fn finish(session: &Session) -> Result<(), StoreError> {
     if decisions.is_empty() {
         return Ok(());
     }
-    let path = session.write_run()?;
     let records = session.finished();
     let population = session.baseline.as_ref().map(|baseline| gate::compare_population(&session.files.set, baseline));
     let trust = session.trust(&session.generators_so_far());
     let (waivers, waived_nothing) = waivers(session, &trust);
+    let notices = notices(session, &trust, &records, waived_nothing);
+    let path = session.write_run(&for_reports(session, &waivers, &notices))?;
     let summary = console::summary::Summary {
         decisions: &decisions,
         set: &session.files.set,
@@ -278,13 +278,22 @@ pub(super) fn finish(session: &Session) -> Result<(), StoreError> {
         basis: basis(session),
         waivers: &waivers,
         population: population.as_ref().filter(|_| session.files.scope == Scope::Whole),
-        notices: &notices(session, &trust, &records, waived_nothing),
+        notices: &notices,
         run: &path.display().to_string(),
     };
     for line in console::summary::summary(&summary) {
         trials::tell(&line);
     }
     Ok(())
+}
+
+/// What the run file holds for reports alone.
+fn for_reports(session: &Session, waivers: &[String], notices: &[String]) -> ForReports {
+    let Files { policy, set, .. } = &session.files;
+    let calibrations: Vec<_> = session.calibrations().iter().collect();
+    let known =
+        Known { set, basis: basis(session), calibrations: &calibrations, bars: &policy.calibration, waivers, notices };
+    ForReports { cases: background::cases(set, &known.basis), background: background::background(&known) }
 }
 
 /// The waivers that hold and are needed, and the notice of one for a calibration that nothing needs. A filtered run says it too.

@@ -1,7 +1,9 @@
 //! The vocabulary: plain data that every other module speaks in, without I/O.
 
+pub mod background;
 pub mod case;
 pub mod claim;
+pub mod decision;
 pub mod ids;
 pub mod label;
 pub mod outcome;

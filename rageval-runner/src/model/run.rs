@@ -4,7 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+pub use super::decision::{
+    Conclusion, Decision, Finding, FindingKind, FindingLevel, GateFacts, Ruling, SliceFacts, SnapshotFailure,
+};
 use super::{
+    background::{Background, CaseBackground},
     ids::{CaseId, DocId, MetricKey},
     outcome::Outcome,
     record::Record,
@@ -12,7 +16,7 @@ use super::{
 };
 
 /// All records of one evaluation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Run {
     /// Always `rageval-run`.
@@ -25,6 +29,29 @@ pub struct Run {
     pub records: Vec<Record>,
     /// What was decided: one entry for each trial that ran.
     pub decisions: Vec<Decision>,
+    /// The golden cases as far as reports show them: all of the set, in its order, also those without a record. Empty in runs of older
+    /// versions.
+    #[serde(default)]
+    pub cases: Vec<CaseBackground>,
+    /// The rules and the baseline as far as reports show them. Empty in runs of older versions.
+    #[serde(default)]
+    pub background: Background,
+}
+
+impl Run {
+    /// What the run came to, as its exit code and every report say it: failed where anything failed; else undecided where anything is, where
+    /// nothing was decided, or where cases have no record; else passed.
+    pub fn conclusion(&self) -> Conclusion {
+        match Conclusion::of(&self.decisions) {
+            Conclusion::Pass if self.is_partial() => Conclusion::Undecided,
+            conclusion => conclusion,
+        }
+    }
+
+    /// Whether it is not of the whole golden set: a filter, a shard, an interruption.
+    pub fn is_partial(&self) -> bool {
+        self.manifest.partial.is_some() || !self.manifest.missing.is_empty()
+    }
 }
 
 /// Where a run came from: everything that must be equal for two runs to be compared.
@@ -103,70 +130,6 @@ pub struct SystemStamp {
     pub kind: String,
     /// The model that writes its answers, as declared.
     pub generator: Option<String>,
-}
-
-/// What a rule over a run says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Ruling {
-    /// The bar is met.
-    Pass,
-    /// The bar is not met.
-    Fail,
-    /// Too little to say, by a rule that lets this pass: it is listed.
-    Inconclusive,
-    /// It could not be decided: something is unmeasured, or nothing was scored. Red.
-    Undecided,
-}
-
-impl Ruling {
-    /// Whether `cargo test` is red.
-    pub fn is_red(self) -> bool {
-        match self {
-            Self::Pass | Self::Inconclusive => false,
-            Self::Fail | Self::Undecided => true,
-        }
-    }
-}
-
-/// What was decided about one trial.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Decision {
-    /// The trial: `case::cases/en::refund-window`, `gate::recall@5::mean@language=pt`.
-    pub trial: String,
-    /// What it says.
-    pub ruling: Ruling,
-    /// The number that was compared, where there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub statistic: Option<f64>,
-    /// What it was compared with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub threshold: Option<f64>,
-    /// Cases that entered the number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub n: Option<usize>,
-    /// The text a person gets, line by line; for a passing trial at most one line.
-    #[serde(default)]
-    pub lines: Vec<String>,
-    /// Failures that only warn, known failures, and other things worth a line in the summary.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notices: Vec<String>,
-    /// Of a case: the snapshot that makes it red. Whoever decides anew over the records keeps it, since the records do not tell it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub snapshot: Option<SnapshotFailure>,
-}
-
-/// A snapshot that makes its case red.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct SnapshotFailure {
-    /// Why, as a phrase: `no snapshot`, `faithfulness: 3 of 4 -> 2 of 4`.
-    pub why: String,
-    /// The difference, a line each, with the mark of a diff first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub diff: Vec<String>,
 }
 
 /// A run that was accepted and checked in: one entry a case, without times, costs and run ids.

@@ -2,6 +2,7 @@
 
 pub mod calibration;
 pub mod case;
+pub mod findings;
 pub mod gate;
 pub mod readings;
 mod repeats;

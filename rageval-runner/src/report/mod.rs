@@ -1,3 +1,4 @@
-//! Decisions as text.
+//! Decisions as text, and what other reports need of a run.
 
+pub mod background;
 pub mod console;

@@ -25,14 +25,16 @@ use super::{
 };
 use crate::model::{
     Budget, CaseId, GoldenCase, Record,
+    background::{Background, CaseBackground},
     run::{Decision, Manifest, Run},
 };
 
 /// What `format` says in a run file.
 pub const FORMAT: &str = "rageval-run";
 /// Version of the run file that this version writes; it reads those before. Version 2 holds requests to an embedder and endings that a
-/// reader of version 1 does not know; version 3 holds further readings, without which a reader of version 2 would decide otherwise.
-pub const VERSION: u32 = 3;
+/// reader of version 1 does not know; version 3 holds further readings, without which a reader of version 2 would decide otherwise;
+/// version 4 holds what reports show, which a reader of version 3 would drop when it writes a run anew.
+pub const VERSION: u32 = 4;
 /// Run folders that are kept a target; older ones are removed when a run ends.
 const KEPT: usize = 20;
 
@@ -125,29 +127,25 @@ impl RunFolder {
         write_json(&self.file("decisions", &hash(&decision.trial)), decision)
     }
 
-    /// Says what the run is made of, when no other process has.
-    pub fn write_manifest(&self, manifest: &Manifest, cases: BTreeSet<CaseId>) -> Result<(), StoreError> {
+    /// Says what the run is made of and what reports show of it, when no other process has.
+    pub fn write_manifest(
+        &self,
+        manifest: &Manifest,
+        cases: BTreeSet<CaseId>,
+        shown: impl FnOnce() -> ForReports,
+    ) -> Result<(), StoreError> {
         let path = self.path().join("manifest.json");
         if path.exists() {
             return Ok(());
         }
+        write_json(&reports_file(&self.path()), &shown())?;
+        // Last, since it says that the folder is a run.
         write_json(&path, &SharedManifest { version: VERSION, manifest: manifest.clone(), cases })
     }
 
-    /// Writes `run.json`: one line a record, one line a decision, as it goes, since the text of a run is larger than its records.
-    pub fn write_run(
-        &self,
-        manifest: &Manifest,
-        records: &[Arc<Record>],
-        decisions: &[Decision],
-    ) -> Result<PathBuf, StoreError> {
-        let path = self.path().join("run.json");
-        write_piecewise(&path, |file| {
-            let mut writer = BufWriter::new(file);
-            write_text(&mut writer, manifest, records, decisions)?;
-            writer.flush()
-        })?;
-        Ok(path)
+    /// Writes `run.json` into the folder.
+    pub fn write_run(&self, parts: &Parts<'_>) -> Result<PathBuf, StoreError> {
+        write(&self.path(), parts)
     }
 
     /// Names this run the latest, of its target and of all.
@@ -184,6 +182,44 @@ impl RunFolder {
     fn file(&self, kind: &str, name: &str) -> PathBuf {
         self.path().join(kind).join(format!("{name}.json"))
     }
+}
+
+/// What a run file is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Parts<'a> {
+    /// Where it comes from.
+    pub manifest: &'a Manifest,
+    /// The records, sorted by case.
+    pub records: &'a [Arc<Record>],
+    /// The decisions, sorted by trial.
+    pub decisions: &'a [Decision],
+    /// What reports show beside them.
+    pub shown: &'a ForReports,
+}
+
+/// What a run file holds for reports alone.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct ForReports {
+    /// The golden cases, in the order of the set.
+    pub cases: Vec<CaseBackground>,
+    /// Rules and baseline.
+    pub background: Background,
+}
+
+/// Writes `run.json` into a folder: one line a record, a decision and a case, as it goes, since the text of a run is larger than its records.
+pub fn write(folder: &Path, parts: &Parts<'_>) -> Result<PathBuf, StoreError> {
+    let path = folder.join("run.json");
+    write_piecewise(&path, |file| {
+        let mut writer = BufWriter::new(file);
+        write_text(&mut writer, parts)?;
+        writer.flush()
+    })?;
+    Ok(path)
+}
+
+/// Where a folder of many processes keeps what reports show.
+fn reports_file(run: &Path) -> PathBuf {
+    run.join("reports.json")
 }
 
 /// Where the processes of a run keep what they spent.
@@ -269,22 +305,21 @@ fn read_shared(folder: &Path) -> Result<Run, StoreError> {
     let mut manifest = shared.manifest;
     manifest.spent = ledger::read(&ledger_file(folder))?;
     manifest.missing = shared.cases.iter().filter(|id| !held.contains(id)).cloned().collect();
-    Ok(Run { format: FORMAT.to_owned(), version: VERSION, manifest, records, decisions })
+    let ForReports { cases, background } = read_json(&reports_file(folder))?.unwrap_or_default();
+    Ok(Run { format: FORMAT.to_owned(), version: VERSION, manifest, records, decisions, cases, background })
 }
 
-/// A run as text: valid JSON with one line a record and one a decision, so that it can be looked at and compared line by line.
-fn write_text(
-    writer: &mut impl Write,
-    manifest: &Manifest,
-    records: &[Arc<Record>],
-    decisions: &[Decision],
-) -> io::Result<()> {
-    let manifest = serde_json::to_string(manifest)?;
+/// A run as text: valid JSON with one line a record, a decision and a case, so that it can be looked at and compared line by line.
+fn write_text(writer: &mut impl Write, parts: &Parts<'_>) -> io::Result<()> {
+    let Parts { manifest, records, decisions, shown } = parts;
+    let (manifest, background) = (serde_json::to_string(manifest)?, serde_json::to_string(&shown.background)?);
     write!(writer, "{{\"format\":\"{FORMAT}\",\"version\":{VERSION},\n\"manifest\":{manifest},\n\"records\":[")?;
     write_lines(writer, records.iter().map(|record| &**record))?;
     write!(writer, "],\n\"decisions\":[")?;
-    write_lines(writer, decisions)?;
-    writer.write_all(b"]}\n")
+    write_lines(writer, *decisions)?;
+    write!(writer, "],\n\"cases\":[")?;
+    write_lines(writer, &shown.cases)?;
+    writeln!(writer, "],\n\"background\":{background}}}")
 }
 
 fn write_lines<'a, T: Serialize + 'a>(

@@ -141,16 +141,7 @@ pub fn decide(set: &GoldenSet, lock: Result<&Lock, &str>, file: &str) -> Decisio
             (if lines.is_empty() { Ruling::Pass } else { Ruling::Fail }, lines)
         }
     };
-    Decision {
-        trial: TRIAL.to_owned(),
-        ruling,
-        statistic: None,
-        threshold: None,
-        n: None,
-        lines,
-        notices: Vec::new(),
-        snapshot: None,
-    }
+    Decision::told(TRIAL, ruling, lines)
 }
 
 /// What is wrong and what to do; nothing where all is well.

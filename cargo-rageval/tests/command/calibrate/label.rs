@@ -58,8 +58,14 @@ fn write_run(folder: &Path, answers: &[Claims<'_>]) {
         )
     });
     let manifest = Manifest { run_id: "r".into(), ..Manifest::default() };
-    let run =
-        Run { format: "rageval-run".into(), version: 2, manifest, records: records.collect(), decisions: Vec::new() };
+    let run = Run {
+        format: "rageval-run".into(),
+        version: 2,
+        manifest,
+        records: records.collect(),
+        decisions: Vec::new(),
+        ..Run::default()
+    };
     write(folder, "run.json", &serde_json::to_string(&run).expect("JSON"));
 }
 

@@ -94,6 +94,7 @@ fn run_of(world: &World, response: &str, transcript: Transcript) -> Samples {
         manifest: Manifest::default(),
         records: vec![record],
         decisions: vec![],
+        ..Run::default()
     };
     Samples::new(Some(run), Answers::default(), None)
 }
@@ -147,6 +148,7 @@ fn repeats_of_a_run_are_counted_by_their_answers() {
             manifest: Manifest::default(),
             records: vec![record],
             decisions: vec![],
+            ..Run::default()
         };
         let samples = Samples::new(Some(run), Answers::default(), None);
         // Those of case `b`, which stands on its reference, are three.

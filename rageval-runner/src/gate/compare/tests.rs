@@ -152,7 +152,7 @@ fn a_system_that_failed_is_unmeasured_in_every_metric() {
     records[0].taken = Taken::Failed(crate::model::Unmeasured::new("time-out", "no answer"));
     records[0].outcomes.clear();
     let manifest = crate::model::run::Manifest::default();
-    let run = Run { format: String::new(), version: 2, manifest, records, decisions: Vec::new() };
+    let run = Run { format: String::new(), version: 2, manifest, records, decisions: Vec::new(), ..Run::default() };
     let side = Side::from(&run);
     let numbers = compared(&world, &side, &side).metrics.remove(0).whole.expect("compared");
     assert_eq!((numbers.n, numbers.unmeasured), (2, 1));

@@ -169,7 +169,7 @@ pub fn bar_text(broken: &Broken) -> String {
 }
 
 /// A broken rule in numbers, with what the metric says of it.
-fn broken_text(broken: &Broken, record: &Record) -> String {
+pub(super) fn broken_text(broken: &Broken, record: &Record) -> String {
     let mut text = bar_text(broken);
     let outcome = record.settled(&broken.metric);
     if let Some(crate::model::Outcome::Scored { score, detail }) = outcome {

@@ -14,16 +14,7 @@ pub fn decision(trust: &Trust) -> Decision {
     let waived = (!trust.waived.is_empty()).then(|| line("waived", &trust.waived.join("; ")));
     let refused = trust.refused.iter().flat_map(|refused| whole_lines("failed", refused));
     let ruling = if trust.refused.is_empty() { Ruling::Pass } else { Ruling::Fail };
-    Decision {
-        trial: SETUP.to_owned(),
-        ruling,
-        statistic: None,
-        threshold: None,
-        n: None,
-        lines: refused.chain(waived).collect(),
-        notices: Vec::new(),
-        snapshot: None,
-    }
+    Decision::told(SETUP, ruling, refused.chain(waived).collect())
 }
 
 #[cfg(test)]

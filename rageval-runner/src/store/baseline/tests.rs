@@ -58,7 +58,7 @@ fn run(records: Vec<Record>) -> Run {
         seed: 0,
         ..Manifest::default()
     };
-    Run { format: "rageval-run".into(), version: 1, manifest, records, decisions: Vec::new() }
+    Run { format: "rageval-run".into(), version: 1, manifest, records, decisions: Vec::new(), ..Run::default() }
 }
 
 /// Every kind of content that a baseline keeps.

@@ -39,10 +39,10 @@ fn a_run_of_version_2_is_read() {
 }
 
 #[test]
-fn a_run_of_version_3_is_read_and_written_as_it_was() {
+fn a_run_of_version_3_is_read() {
     let path = fixture("run-v3.json");
     let run = read(&path).expect("readable");
-    assert_eq!(run.version, VERSION);
+    assert_eq!(run.version, 3);
     let record = &run.records[0];
     let (metric, readings) = record.readings.iter().next().expect("further readings");
     assert_eq!((readings.now.len(), readings.baseline.len()), (3, 1));
@@ -52,20 +52,33 @@ fn a_run_of_version_3_is_read_and_written_as_it_was() {
         record.settled(metric).and_then(crate::model::Outcome::score).map(crate::model::UnitInterval::get),
         Some(0.5)
     );
+    assert!(run.cases.is_empty(), "it says nothing of its cases");
+}
+
+#[test]
+fn a_run_of_version_4_is_read_and_written_as_it_was() {
+    let path = fixture("run-v4.json");
+    let run = read(&path).expect("readable");
+    assert_eq!(run.decisions[0].findings.len(), 2);
+    assert_eq!(run.decisions[1].gate.as_ref().map(|gate| gate.rule.as_str()), Some("mean"));
+    let case = &run.cases[0];
+    assert_eq!((case.case.as_str(), case.accepted.is_some()), ("a", true));
     let records: Vec<_> = run.records.into_iter().map(Arc::new).collect();
+    let shown = ForReports { cases: run.cases, background: run.background };
+    let parts = Parts { manifest: &run.manifest, records: &records, decisions: &run.decisions, shown: &shown };
     let mut text = Vec::new();
-    write_text(&mut text, &run.manifest, &records, &run.decisions).expect("written");
+    write_text(&mut text, &parts).expect("written");
     assert_eq!(String::from_utf8(text).expect("UTF-8"), fs::read_to_string(path).expect("readable"));
 }
 
 #[test]
 fn what_a_newer_version_wrote_is_refused_before_its_fields_are_looked_at() {
     let folder = tempfile::tempdir().expect("a folder");
-    let newer = "written by a newer rageval (format 4, this one reads up to 3); update rageval";
+    let newer = "written by a newer rageval (format 5, this one reads up to 4); update rageval";
     for (name, text, why) in [
-        ("run.json", r#"{"format": "rageval-run", "version": 4}"#, newer),
+        ("run.json", r#"{"format": "rageval-run", "version": 5}"#, newer),
         ("run.json", r#"{"format": "rageval-run", "version": 0}"#, "unknown version Some(0) of the run format"),
-        ("manifest.json", r#"{"version": 4}"#, newer),
+        ("manifest.json", r#"{"version": 5}"#, newer),
         ("manifest.json", r#"{"version": 0}"#, "unknown version Some(0) of the run format"),
     ] {
         let path = folder.path().join(name);

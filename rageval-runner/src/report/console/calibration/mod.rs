@@ -47,15 +47,16 @@ pub fn decision(metric: &MetricKey, looked: &Looked, bars: &Bars, waiver: Option
         (Some(_), None) => (Ruling::Fail, failed(metric, looked, bars, waiver, agreement.as_deref())),
     };
     Decision {
-        trial: trial(metric),
-        ruling,
         statistic: rho.map(|rho| rho.value),
         threshold: Some(bars.min_spearman),
         n: measured.as_ref().map(|_| pairs.len()),
-        lines,
-        notices: Vec::new(),
-        snapshot: None,
+        ..Decision::told(trial(metric), ruling, lines)
     }
+}
+
+/// Why the judge of a metric is refused, a phrase each.
+pub fn refusals(metric: &MetricKey, looked: &Looked, bars: &Bars) -> Vec<String> {
+    looked.refusals.iter().map(|refusal| told(metric, refusal, bars).0).collect()
 }
 
 /// Every reason with what to do, then the agreement where there is any, then how to waive it.

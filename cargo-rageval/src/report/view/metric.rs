@@ -1,0 +1,142 @@
+//! One metric over the cases of a run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rageval_runner::{
+    model::{CaseId, MetricKey, Outcome, background::MetricBackground, run::Decision, run::Run},
+    stats::{self, Cluster, Interval},
+};
+
+use super::CaseView;
+
+/// One metric over the cases of a run.
+#[derive(Debug)]
+pub(crate) struct MetricView<'r> {
+    /// Its key.
+    pub(crate) key: &'r MetricKey,
+    /// Its rules; `None` where only single cases name it, and in runs of older versions.
+    pub(crate) rules: Option<&'r MetricBackground>,
+    /// Each scored case with its settled score, 0 to 1, worst first, then by id.
+    pub(crate) scored: Vec<(&'r CaseId, f64)>,
+    /// Cases to which it does not apply.
+    pub(crate) not_applicable: usize,
+    /// Cases that should have a score and have none.
+    pub(crate) unmeasured: Vec<&'r CaseId>,
+    /// Mean of the first readings, as gates decide on it; `None` where nothing is scored.
+    pub(crate) mean: Option<f64>,
+    /// Its 95 % interval.
+    pub(crate) interval: Option<Interval>,
+    /// The ceil(0.10 n)-th lowest settled score.
+    pub(crate) lowest_decile: Option<f64>,
+    /// Mean of the ceil(0.10 n) lowest settled scores.
+    pub(crate) lowest_decile_mean: Option<f64>,
+    /// Cases that run and baseline both scored, with the baseline's score and the settled one, in the order of the ids.
+    pub(crate) paired: Vec<(&'r CaseId, f64, f64)>,
+    /// The red, warned and passing gates of this metric.
+    pub(crate) gates: Vec<&'r Decision>,
+    /// The same numbers over each slice of the policy, by field and value.
+    pub(crate) slices: Vec<SliceView<'r>>,
+}
+
+/// A metric over one slice.
+#[derive(Debug)]
+pub(crate) struct SliceView<'r> {
+    /// The field.
+    pub(crate) field: &'r str,
+    /// The value.
+    pub(crate) value: &'r str,
+    /// The settled scores, worst first.
+    pub(crate) scores: Vec<f64>,
+    /// Mean of the first readings.
+    pub(crate) mean: Option<f64>,
+    /// Scored cases in both, each the baseline's score and the settled one.
+    pub(crate) paired: Vec<(f64, f64)>,
+}
+
+impl MetricView<'_> {
+    /// How many cases stand in the worst tenth.
+    pub(crate) fn decile_size(&self) -> usize {
+        stats::decile_size(self.scored.len())
+    }
+
+    /// All cases that it is about.
+    pub(crate) fn total(&self) -> usize {
+        self.scored.len() + self.not_applicable + self.unmeasured.len()
+    }
+}
+
+/// Every metric that has an outcome or a rule, in the order of the names.
+pub(super) fn metrics<'r>(run: &'r Run, cases: &[CaseView<'r>]) -> Vec<MetricView<'r>> {
+    let of_records = run.records.iter().flat_map(|record| record.outcomes.keys());
+    let of_rules = run.background.metrics.iter().map(|metric| &metric.metric);
+    let keys: BTreeSet<&MetricKey> = of_records.chain(of_rules).collect();
+    keys.into_iter().map(|key| metric(key, run, cases)).collect()
+}
+
+fn metric<'r>(key: &'r MetricKey, run: &'r Run, cases: &[CaseView<'r>]) -> MetricView<'r> {
+    let rules = run.background.metrics.iter().find(|metric| metric.metric == *key);
+    let (mut scored, mut unmeasured, mut not_applicable, mut paired) = (Vec::new(), Vec::new(), 0, Vec::new());
+    let mut firsts = Vec::new();
+    let mut by_slice: BTreeMap<(usize, &str), SliceView<'r>> = BTreeMap::new();
+    for case in cases {
+        let Some(record) = case.record else { continue };
+        let names_it = rules.is_some() || case.golden.is_some_and(|golden| golden.bars.contains_key(key));
+        match record.settled(key) {
+            Some(Outcome::NotApplicable { .. }) => not_applicable += 1,
+            Some(Outcome::Unmeasured { .. }) => unmeasured.push(case.id),
+            None if names_it => unmeasured.push(case.id),
+            None => {}
+            Some(outcome @ Outcome::Scored { score, .. }) => {
+                let score = score.value.get();
+                let first = record.outcomes.get(key).and_then(Outcome::score).map_or(score, |first| first.get());
+                scored.push((case.id, score));
+                firsts.push(first);
+                let accepted = case.golden.filter(|_| case.is_paired()).and_then(|golden| golden.accepted.as_ref());
+                let before = accepted.and_then(|accepted| accepted.outcomes.get(key)).and_then(Outcome::score);
+                let before = before.map(|before| before.get()).filter(|_| outcome.score().is_some());
+                paired.extend(before.map(|before| (case.id, before, score)));
+                for (place, field) in run.background.slices.iter().enumerate() {
+                    let values = case.golden.and_then(|golden| golden.fields.get(field));
+                    for value in values.into_iter().flatten() {
+                        let slice = by_slice.entry((place, value)).or_insert_with(|| SliceView {
+                            field,
+                            value,
+                            scores: Vec::new(),
+                            mean: None,
+                            paired: Vec::new(),
+                        });
+                        slice.scores.push(score);
+                        // The sum until all are there.
+                        slice.mean = Some(slice.mean.unwrap_or(0.0) + first);
+                        slice.paired.extend(before.map(|before| (before, score)));
+                    }
+                }
+            }
+        }
+    }
+    scored.sort_by(|a, b| a.1.total_cmp(&b.1).then_with(|| a.0.cmp(b.0)));
+    paired.sort_by_key(|(case, ..)| *case);
+    let slices = by_slice.into_values().map(|mut slice| {
+        slice.scores.sort_by(f64::total_cmp);
+        slice.mean = slice.mean.map(|sum| sum / slice.scores.len() as f64);
+        slice
+    });
+    let scores: Vec<f64> = scored.iter().map(|(_, score)| *score).collect();
+    let clusters: Vec<Cluster> = firsts.iter().map(|first| Cluster::one(*first)).collect();
+    let is_its_gate =
+        |decision: &&Decision| decision.gate.as_ref().is_some_and(|gate| gate.metric.as_ref() == Some(key));
+    MetricView {
+        key,
+        rules,
+        not_applicable,
+        unmeasured,
+        mean: stats::mean(&firsts),
+        interval: stats::mean_interval(&clusters, run.manifest.seed),
+        lowest_decile: stats::lowest_decile(&scores),
+        lowest_decile_mean: stats::lowest_decile_mean(&scores),
+        paired,
+        gates: run.decisions.iter().filter(is_its_gate).collect(),
+        slices: slices.collect(),
+        scored,
+    }
+}

@@ -1,0 +1,56 @@
+use super::*;
+use rageval_runner::store::runs;
+
+fn run() -> Run {
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/../rageval-runner/tests/fixtures/formats/run-v4.json");
+    let mut run = runs::read(std::path::Path::new(fixture)).expect("a run");
+    run.manifest.missing.clear();
+    run
+}
+
+#[test]
+fn the_first_line_says_what_the_run_came_to_and_over_how_many() {
+    let mut run = run();
+    assert_eq!(View::of(&run).headline(), "failed: 1 of 1 case");
+    run.decisions[0].ruling = Ruling::Undecided;
+    run.decisions[1].ruling = Ruling::Fail;
+    assert_eq!(View::of(&run).headline(), "failed: 1 gate; undecided: 1 of 1 case");
+    run.decisions.clear();
+    assert_eq!(View::of(&run).headline(), "undecided: 1 case");
+}
+
+#[test]
+fn a_partial_run_has_not_passed() {
+    let mut run = run();
+    for decision in &mut run.decisions {
+        decision.ruling = Ruling::Pass;
+    }
+    assert_eq!(View::of(&run).headline(), "passed: 1 case");
+    run.manifest.partial = Some("shard 1/3".to_owned());
+    let view = View::of(&run);
+    assert_eq!(view.conclusion, Conclusion::Undecided);
+    assert_eq!(view.headline(), "undecided: 1 case; partial: 1 of 1 case ran (shard 1/3)");
+}
+
+#[test]
+fn a_metric_counts_what_is_scored_and_pairs_it_with_the_baseline() {
+    let run = run();
+    let view = View::of(&run);
+    let metric = &view.metrics[0];
+    assert_eq!((metric.scored.len(), metric.total(), metric.mean), (1, 1, Some(0.5)));
+    assert_eq!(metric.paired.iter().map(|(_, before, now)| (*before, *now)).collect::<Vec<_>>(), [(1.0, 0.5)]);
+    assert_eq!(metric.gates.len(), 1);
+}
+
+#[test]
+fn readings_that_disagree_make_a_case_flaky() {
+    let run = run();
+    assert!(View::of(&run).cases[0].is_flaky());
+}
+
+#[test]
+fn the_nearest_rank_is_a_number_that_was_measured() {
+    let spread = Spread::of((1..=10).map(f64::from)).expect("numbers");
+    assert_eq!((spread.p50, spread.p95, spread.n, spread.sum), (5.0, 10.0, 10, 55.0));
+    assert_eq!(Spread::of([f64::NAN].into_iter()), None);
+}

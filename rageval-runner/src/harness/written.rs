@@ -1,0 +1,87 @@
+//! What a run leaves: its manifest, and the run file.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    sync::{Arc, PoisonError},
+};
+
+use super::{
+    session::{SEED, Session, Shared},
+    setup::Scope,
+};
+use crate::{
+    model::{
+        CaseId, MetricKey, Record,
+        run::{Decision, Manifest, SetStamp, SystemStamp},
+    },
+    store::{
+        StoreError,
+        ledger::Ledger,
+        runs,
+        runs::{ForReports, Parts},
+    },
+};
+
+impl Session {
+    /// Where the run comes from.
+    pub(super) fn manifest(&self, missing: BTreeSet<CaseId>) -> Manifest {
+        let set = &self.files.set;
+        Manifest {
+            run_id: self.folder.id().to_owned(),
+            rageval: env!("CARGO_PKG_VERSION").to_owned(),
+            golden_set: SetStamp {
+                name: set.name.clone(),
+                version: set.version.clone(),
+                digest: set.digest(),
+                cases: set.cases.len(),
+            },
+            judge: self.judge_stamp.clone(),
+            system: SystemStamp {
+                kind: self.files.policy.system.kind.as_str().to_owned(),
+                generator: self.files.policy.system.generator.clone(),
+            },
+            metric_versions: self.metric_versions(),
+            parameters: self.files.policy.rules.parameters(),
+            policy_digest: self.files.policy.digest.clone(),
+            git_revision: runs::git_revision(&self.files.policy.root),
+            seed: SEED,
+            target: Some(self.target.to_owned()),
+            missing,
+            partial: self.partial(),
+            judge_calls_itself: self.judge.other_names(),
+            spent: self.ledger().and_then(Ledger::spent),
+        }
+    }
+
+    /// Why the run is partial whatever it holds.
+    fn partial(&self) -> Option<String> {
+        let one_file = "only the file of one case was read".to_owned();
+        let shard = self.context.shard.as_ref().map(|shard| format!("shard {shard}"));
+        shard.or((self.files.scope == Scope::OneFile).then_some(one_file))
+    }
+
+    /// The version of each metric that the rules or a case name.
+    pub(super) fn metric_versions(&self) -> BTreeMap<String, u32> {
+        let rules = self.files.policy.rules.metrics.keys();
+        let named: BTreeSet<&str> =
+            rules.chain(self.files.set.cases.iter().flat_map(|case| case.bars.keys())).map(MetricKey::name).collect();
+        let known = self.metrics.iter().filter(|metric| named.contains(metric.name()));
+        known.map(|metric| (metric.name().to_owned(), metric.version())).collect()
+    }
+
+    /// Ends the run of one process: writes the run file, also when cases failed.
+    pub(super) fn write_run(&self, shown: &ForReports) -> Result<PathBuf, StoreError> {
+        let Shared::Memory(slots) = &self.records else { return Ok(self.folder.path()) };
+        let records = self.finished();
+        let missing = slots.keys().filter(|id| !records.contains_key(*id)).cloned().collect();
+        let records: Vec<Arc<Record>> = records.into_values().collect();
+        let decisions = self.decisions.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let decisions: Vec<Decision> = decisions.into_values().collect();
+        let manifest = self.manifest(missing);
+        let parts = Parts { manifest: &manifest, records: &records, decisions: &decisions, shown };
+        let path = self.folder.write_run(&parts)?;
+        self.folder.finish()?;
+        Ok(path)
+    }
+}
