@@ -83,7 +83,10 @@ impl Block {
 /// What is wrong with the words of a page's blocks.
 pub(crate) fn faults(page: &Page) -> Vec<String> {
     let mut faults = Vec::new();
+    let mut read_to = 0;
     for block in &page.blocks {
+        let before = &page.text[read_to..block.place.start];
+        read_to = block.place.end;
         let mut say = |what: String| faults.push(format!("{}:{}: {what}", page.path, block.line));
         if !LANGUAGES.contains(&block.language.as_str()) {
             say(format!("a block of the language {:?}; known are {}", block.language, LANGUAGES.join(", ")));
@@ -96,6 +99,11 @@ pub(crate) fn faults(page: &Page) -> Vec<String> {
             if !known {
                 say(format!("{word:?} is no word for a block; tests/book/block.rs lists them"));
             }
+        }
+        if let Some(file) = block.value("file").or(block.value("append"))
+            && !before.contains(&format!("`{file}`"))
+        {
+            say(format!("the words before it do not name `{file}`, and a reader does not see what stands behind the language"));
         }
         let said = block.ignored().is_some() || block.value("shown-by").is_some();
         if block.language == "text" && !said && block.value("file").is_none() {

@@ -14,6 +14,7 @@ const FAULTS: &[(&str, &str, &str)] = &[
     ("JSON that is none", "```json\n{a: 1}\n```\n", "key must be a string"),
     ("a script with an unknown key", "```json as=script\n{\"reqest\": 1}\n```\n", "reqest"),
     ("a format that nothing reads", "```csv\na,b\n```\n", "nothing reads csv"),
+    ("a file that the reader can't name", "```json file=a.json\n1\n```\n", "do not name `a.json`"),
     ("a link to no page", "[a](nowhere.md)\n", "no such page"),
     ("a link to no heading", "[a](#nowhere)\n", "no such heading"),
     ("a link out of the book", "[a](../README.md)\n", "leads out of the book"),
