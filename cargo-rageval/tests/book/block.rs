@@ -103,7 +103,9 @@ pub(crate) fn faults(page: &Page) -> Vec<String> {
         if let Some(file) = block.value("file").or(block.value("append"))
             && !before.contains(&format!("`{file}`"))
         {
-            say(format!("the words before it do not name `{file}`, and a reader does not see what stands behind the language"));
+            say(format!(
+                "the words before it do not name `{file}`, and a reader does not see what stands behind the language"
+            ));
         }
         let said = block.ignored().is_some() || block.value("shown-by").is_some();
         if block.language == "text" && !said && block.value("file").is_none() {

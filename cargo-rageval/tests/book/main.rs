@@ -47,6 +47,7 @@ fn trials(pages: &Arc<Vec<Page>>) -> Vec<Trial> {
         over(pages, "book::every_link_leads_somewhere", |pages| all(links::broken(pages))),
         over(pages, "book::every_page_is_in_the_summary_once", |pages| all(links::not_in_the_summary(pages))),
         over(pages, "book::every_red_text_is_one_that_is_printed", |pages| all(red_texts::unknown(pages))),
+        over(pages, "book::every_red_text_is_explained", |pages| all(red_texts::unexplained(pages))),
         over(pages, "book::every_rust_block_compiles", |pages| compiled::check(pages, "rust")),
     ];
     for (i, page) in pages.iter().enumerate() {

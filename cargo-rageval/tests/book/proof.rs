@@ -60,5 +60,8 @@ pub(crate) fn unseen() -> Vec<String> {
     if red_texts::unknown(&red).is_empty() {
         unseen.push("a red text that nothing prints".to_owned());
     }
+    if red_texts::unexplained(&red).len() < 40 {
+        unseen.push("red texts that the page does not explain".to_owned());
+    }
     unseen
 }
