@@ -2,7 +2,6 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    io::{self, Write},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -31,6 +30,7 @@ use rageval_runner::{
     trust::{self, Generators, Trust, Waivable},
 };
 
+use super::decided;
 use crate::{
     context::Context,
     exit::{Ending, Failure},
@@ -50,7 +50,7 @@ Examples:
 Metrics of your own test binary are not known to this command.")]
 pub(crate) struct Gate {
     /// Run folders or run.json files [default: the latest run]
-    runs: Vec<PathBuf>,
+    pub(super) runs: Vec<PathBuf>,
 }
 
 /// Decides and tells.
@@ -114,12 +114,7 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
         notices: &notices,
         run: &named.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" "),
     });
-    let mut out = io::stdout().lock();
-    for decision in decisions.iter().filter(|decision| decision.ruling.is_red()) {
-        writeln!(out, "---- {} ----\n{}\n", decision.trial, decision.lines.join("\n"))?;
-    }
-    writeln!(out, "{}", text.join("\n"))?;
-    out.flush()?;
+    decided::print(&decisions, &text)?;
     Ok(Conclusion::of(&decisions).into())
 }
 

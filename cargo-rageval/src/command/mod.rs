@@ -4,14 +4,20 @@ mod baseline;
 mod calibrate;
 mod cases;
 mod compare;
+mod decided;
 mod estimate;
+mod explain;
 mod gate;
 mod judge;
 mod prompts;
+mod prune;
 mod replies;
+mod run;
 mod schema;
 mod score;
+mod snapshots;
 mod steps;
+mod watch;
 
 use clap::{Parser, Subcommand};
 
@@ -29,7 +35,11 @@ enum Cargo {
 
 /// The quality gate of a retrieval-augmented generation system.
 #[derive(Debug, clap::Args)]
-#[command(name = "cargo-rageval", version, after_help = "The gate itself is `cargo test --test rag_regression`.")]
+#[command(
+    name = "cargo-rageval",
+    version,
+    after_help = "The gate itself is `cargo test --test rag_regression`; of a system that needs no code of yours, `cargo rageval run`."
+)]
 struct Rageval {
     #[command(subcommand)]
     command: Command,
@@ -37,9 +47,12 @@ struct Rageval {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Run(run::RunGate),
+    Watch(watch::Watch),
     Gate(gate::Gate),
     Compare(compare::Compare),
     Estimate(estimate::EstimateRun),
+    Explain(explain::Explain),
     Score(score::Score),
     #[command(subcommand)]
     Baseline(baseline::Baseline),
@@ -48,10 +61,15 @@ enum Command {
     Judge(judge::Judge),
     #[command(subcommand)]
     Cases(cases::Cases),
+    #[command(subcommand)]
+    Snapshots(snapshots::Snapshots),
     Prompts(prompts::Prompts),
     Steps(steps::Steps),
     #[command(subcommand)]
     Replies(replies::Replies),
+    Prune(prune::Prune),
+    #[command(subcommand)]
+    Snapshots(snapshots::Snapshots),
     Schema(schema::Schema),
 }
 
@@ -60,17 +78,23 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
     let Cargo::Rageval(rageval) =
         Cargo::try_parse_from(&context.arguments).map_err(|error| Failure::Usage(Box::new(error)))?;
     match rageval.command {
+        Command::Run(run) => run::run(&run, context),
+        Command::Watch(watch) => watch::run(&watch, context),
         Command::Gate(gate) => gate::run(&gate, context),
         Command::Compare(compare) => compare::run(&compare, context),
         Command::Estimate(estimate) => estimate::run(&estimate, context),
+        Command::Explain(explain) => explain::run(&explain, context),
         Command::Score(score) => score::run(&score),
         Command::Baseline(baseline) => baseline::run(&baseline, context),
         Command::Calibrate(calibrate) => calibrate::run(&calibrate, context),
         Command::Judge(judge) => judge::run(&judge, context),
         Command::Cases(cases) => cases::run(&cases, context),
+        Command::Snapshots(snapshots) => snapshots::run(&snapshots, context),
         Command::Prompts(prompts) => prompts::run(&prompts),
         Command::Steps(steps) => steps::run(&steps, context),
         Command::Replies(replies) => replies::run(&replies, context),
+        Command::Prune(prune) => prune::run(&prune, context),
+        Command::Snapshots(snapshots) => snapshots::run(&snapshots, context),
         Command::Schema(schema) => schema::run(&schema),
     }
 }

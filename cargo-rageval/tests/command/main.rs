@@ -6,15 +6,19 @@ mod calibration;
 mod cases;
 mod compare;
 mod estimate;
+mod explain;
 mod gate;
 mod judge;
 mod loopback;
 mod prompts;
+mod prune;
 mod rejudge;
 mod replies;
+mod running;
 mod schema;
 mod score;
 mod steps;
+mod watching;
 mod window;
 
 use std::{

@@ -41,8 +41,8 @@ mod yaml;
 
 pub use budget::ReplyModes;
 pub use cases::{cases, one_file};
-pub use diagnostic::{Diagnostic, Diagnostics};
+pub use diagnostic::{Diagnostic, Diagnostics, did_you_mean};
 pub use labels::{Labels, labels};
 pub use other_judge::with_judge;
-pub use slices::check_slices;
+pub use slices::{check_slices, field_of_slices};
 pub use thresholds::{FILE_NAME, Policy, find, policy};

@@ -2,16 +2,20 @@
 
 pub mod baseline;
 pub mod calibration;
+pub mod going;
 pub mod history;
 pub mod labels;
 pub mod ledger;
 pub mod lock;
 pub mod minute;
+pub mod pending;
 pub mod probes;
+pub mod prune;
 pub mod readings;
 pub mod replies;
 pub mod runs;
 pub mod slots;
+pub mod snapshots;
 pub mod steps;
 
 use std::{

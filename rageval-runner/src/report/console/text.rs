@@ -20,8 +20,17 @@ const READ_AHEAD: usize = 2_000;
 /// Text from outside as it may stand inside a line: without line ends, terminal sequences and other control characters, with invisible and
 /// direction-changing characters spelled out, blanks joined, and without anything that build servers take for a command.
 pub fn visible(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len().min(READ_AHEAD));
-    let mut chars = text.chars().take(READ_AHEAD).peekable();
+    shown(text.chars().take(READ_AHEAD), text.len().min(READ_AHEAD))
+}
+
+/// The same of the whole text, however long it is.
+pub fn visible_whole(text: &str) -> String {
+    shown(text.chars(), text.len())
+}
+
+fn shown(chars: impl Iterator<Item = char> + Clone, length: usize) -> String {
+    let mut shown = String::with_capacity(length);
+    let mut chars = chars.peekable();
     while let Some(c) = chars.next() {
         match c {
             '\u{1b}' => skip_sequence(&mut chars),
@@ -101,18 +110,41 @@ fn fitting(text: &str, columns: usize) -> usize {
 /// A labelled text in up to so many lines, at least one, cut where it is longer still. Lines after the first start with a bar, since text from outside
 /// must start no line.
 pub fn lines_of(label: &str, text: &str, most: usize) -> Vec<String> {
-    let mut rest = visible(text);
+    wrapped(label, &visible(text), most)
+}
+
+/// The same of the whole text, in as many lines as it takes.
+pub fn whole_lines_of(label: &str, text: &str) -> Vec<String> {
+    wrapped(label, &visible_whole(text), usize::MAX)
+}
+
+/// A text whose line breaks count, such as a prompt: one line each, not broken, behind a bar, with its indentation.
+pub fn whole_block(text: &str) -> Vec<String> {
+    let line = |line: &str| {
+        let indent = line.len() - line.trim_start_matches(' ').len();
+        format!("{:>LABEL$}{}{}", "| ", &line[..indent], visible_whole(&line[indent..]))
+    };
+    text.lines().map(line).collect()
+}
+
+fn wrapped(label: &str, text: &str, most: usize) -> Vec<String> {
+    let mut rest = text;
     let mut lines = Vec::new();
     let mut start = format!("{label:<LABEL$}");
-    while lines.len() + 1 < most && rest.width() > COLUMNS - LABEL {
-        let fits = fitting(&rest, COLUMNS - LABEL);
+    while lines.len() + 1 < most {
+        // A single cluster can be wider than a line, and is cut nowhere.
+        let first = rest.graphemes(true).next().map_or(0, str::len);
+        let fits = fitting(rest, COLUMNS - LABEL).max(first);
+        if fits == rest.len() {
+            break;
+        }
         // Break at the last blank, unless that leaves most of the line empty, as in scripts without blanks.
         let end = rest[..fits].rfind(' ').filter(|blank| *blank > fits / 2).unwrap_or(fits);
         lines.push(format!("{start}{}", rest[..end].trim_end()));
-        rest = rest[end..].trim_start().to_owned();
+        rest = rest[end..].trim_start();
         start = format!("{:>LABEL$}", "| ");
     }
-    lines.push(format!("{start}{}", shortened(&rest, COLUMNS - LABEL)));
+    lines.push(format!("{start}{}", shortened(rest, COLUMNS - LABEL)));
     lines
 }
 
@@ -140,9 +172,27 @@ pub fn whole_lines(label: &str, lines: &[String]) -> Vec<String> {
     lines.iter().enumerate().map(|(at, text)| whole_line(label_of(at), text)).collect()
 }
 
+/// What stands in the place of a test target where the run had none: `cargo rageval run` made it.
+pub const NO_TARGET: &str = "rageval-run";
+
 /// The command that runs one trial alone.
 pub fn run_alone(target: &str, trial: &str) -> String {
-    format!("cargo test --test {target} -- --exact '{}'", trial.replace('\'', r"'\''"))
+    let quoted = trial.replace('\'', r"'\''");
+    if target == NO_TARGET {
+        // A gate is decided over its whole population.
+        return if trial.starts_with("case::") {
+            format!("cargo rageval run --case '{quoted}'")
+        } else {
+            "cargo rageval gate".to_owned()
+        };
+    }
+    format!("cargo test --test {target} -- --exact '{quoted}'")
+}
+
+/// The command that shows changed verdicts, for a person to accept.
+pub fn accept_snapshots(target: &str) -> &'static str {
+    // cargo-insta finds no snapshots outside a Cargo workspace.
+    if target == NO_TARGET { "cargo rageval snapshots accept" } else { "cargo insta review" }
 }
 
 /// A list of names in at most so many columns, with the count of what was left out.
@@ -340,6 +390,8 @@ mod tests {
     #[test]
     fn a_command_survives_a_quote_in_a_name() {
         assert_eq!(run_alone("t", "case::en::it's"), r"cargo test --test t -- --exact 'case::en::it'\''s'");
+        assert_eq!(run_alone(NO_TARGET, "case::en::it's"), r"cargo rageval run --case 'case::en::it'\''s'");
+        assert_eq!(run_alone(NO_TARGET, "gate::recall@5::mean"), "cargo rageval gate");
     }
 
     #[test]
