@@ -3,6 +3,7 @@
 use std::{
     env,
     ffi::OsString,
+    io,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     time::{SystemTime, UNIX_EPOCH},
@@ -69,9 +70,19 @@ impl Context {
 
     /// The day in UTC, on which waivers hold or have expired.
     pub(crate) fn today() -> Date {
+        Self::day_in(0)
+    }
+
+    /// The day in UTC so many days from now.
+    pub(crate) fn day_in(days: u64) -> Date {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         // A clock that stands before 1970 is no reason for a waiver to hold.
-        utc_day(now.map_or(u64::MAX, |since| since.as_secs()))
+        utc_day(now.map_or(u64::MAX, |since| since.as_secs() + days * 24 * 60 * 60))
+    }
+
+    /// This program again.
+    pub(crate) fn this_program() -> io::Result<Command> {
+        env::current_exe().map(Command::new)
     }
 
     /// Reads it once.

@@ -4,10 +4,12 @@ mod baseline;
 mod calibrate;
 mod cases;
 mod compare;
+mod completions;
 mod decided;
 mod estimate;
 mod explain;
 mod gate;
+mod init;
 mod judge;
 mod prompts;
 mod prune;
@@ -47,6 +49,7 @@ struct Rageval {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Init(init::Init),
     Run(run::RunGate),
     Watch(watch::Watch),
     Gate(gate::Gate),
@@ -71,6 +74,7 @@ enum Command {
     #[command(subcommand)]
     Snapshots(snapshots::Snapshots),
     Schema(schema::Schema),
+    Completions(completions::Completions),
 }
 
 /// Does what the command line says.
@@ -78,6 +82,7 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
     let Cargo::Rageval(rageval) =
         Cargo::try_parse_from(&context.arguments).map_err(|error| Failure::Usage(Box::new(error)))?;
     match rageval.command {
+        Command::Init(init) => init::run(&init, context),
         Command::Run(run) => run::run(&run, context),
         Command::Watch(watch) => watch::run(&watch, context),
         Command::Gate(gate) => gate::run(&gate, context),
@@ -96,5 +101,6 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
         Command::Prune(prune) => prune::run(&prune, context),
         Command::Snapshots(snapshots) => snapshots::run(&snapshots, context),
         Command::Schema(schema) => schema::run(&schema),
+        Command::Completions(completions) => completions::run(&completions),
     }
 }

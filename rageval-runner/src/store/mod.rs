@@ -1,4 +1,4 @@
-//! The only writer of files: runs, records, baselines, calibrations, locks of golden sets, replies of the judge, evaluation steps, probes.
+//! The only writer of files: runs, records, baselines, calibrations, locks of golden sets, replies of the judge, evaluation steps, probes, what a project starts with.
 
 pub mod baseline;
 pub mod calibration;
@@ -16,6 +16,7 @@ pub mod replies;
 pub mod runs;
 pub mod slots;
 pub mod snapshots;
+pub mod start;
 pub mod steps;
 
 use std::{
