@@ -20,6 +20,7 @@ mod labels;
 mod metrics;
 mod node;
 mod other_judge;
+pub mod plain;
 mod prompts;
 pub mod rankings;
 mod read;

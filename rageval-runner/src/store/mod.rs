@@ -3,6 +3,11 @@
 pub mod baseline;
 pub mod calibration;
 pub mod going;
+//! The only writer of files: runs, records, baselines, calibrations, locks of golden sets, replies of the judge, evaluation steps, probes, converted cases.
+
+pub mod baseline;
+pub mod calibration;
+pub mod exchange;
 pub mod history;
 pub mod labels;
 pub mod ledger;
