@@ -1,13 +1,9 @@
-//! The only writer of files: runs, records, baselines, calibrations, locks of golden sets, replies of the judge, evaluation steps, probes, what a project starts with.
-
-pub mod baseline;
-pub mod calibration;
-pub mod going;
-//! The only writer of files: runs, records, baselines, calibrations, locks of golden sets, replies of the judge, evaluation steps, probes, converted cases.
+//! The only writer of files: runs, records, baselines, calibrations, locks of golden sets, replies of the judge, evaluation steps, probes, what a project starts with, converted cases.
 
 pub mod baseline;
 pub mod calibration;
 pub mod exchange;
+pub mod going;
 pub mod history;
 pub mod labels;
 pub mod ledger;
