@@ -29,7 +29,6 @@ pub(crate) const IGNORED: &[(&str, &str)] = &[
     ("ignore-slow", "takes minutes, or belongs to a bench"),
     ("ignore-repository", "is for a clone of this repository, whose own checks run it"),
     ("ignore-output", "shows what a program prints, and stands for more than one run"),
-    ("ignore-pending", "waits for a command that is not there yet"),
     ("ignore-form", "shows a form or a drawing, and nothing that could run"),
 ];
 
