@@ -1,5 +1,5 @@
-//! The only writer of files: runs, records, baselines, calibrations, locks of golden sets, replies of the judge, evaluation steps, probes, converted cases.
-//! The only writer of files: runs, records, baselines, calibrations, locks of golden sets, replies of the judge, evaluation steps, probes, what a project starts with.
+//! The only writer of files: runs, records, baselines, calibrations, locks of golden sets, replies of the judge, evaluation steps, probes,
+//! what a project starts with, converted cases.
 
 pub mod baseline;
 pub mod calibration;
