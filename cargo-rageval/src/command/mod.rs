@@ -71,6 +71,8 @@ enum Command {
     #[command(subcommand)]
     Replies(replies::Replies),
     Prune(prune::Prune),
+    #[command(subcommand)]
+    Snapshots(snapshots::Snapshots),
     Schema(schema::Schema),
     Completions(completions::Completions),
 }
@@ -97,6 +99,7 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
         Command::Steps(steps) => steps::run(&steps, context),
         Command::Replies(replies) => replies::run(&replies, context),
         Command::Prune(prune) => prune::run(&prune, context),
+        Command::Snapshots(snapshots) => snapshots::run(&snapshots, context),
         Command::Schema(schema) => schema::run(&schema),
         Command::Completions(completions) => completions::run(&completions),
     }
