@@ -8,10 +8,12 @@ pub mod ledger;
 pub mod lock;
 pub mod minute;
 pub mod probes;
+pub mod prune;
 pub mod readings;
 pub mod replies;
 pub mod runs;
 pub mod slots;
+pub mod snapshots;
 pub mod steps;
 
 use std::{

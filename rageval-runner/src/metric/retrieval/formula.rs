@@ -17,7 +17,8 @@ pub enum Gain {
 }
 
 impl Gain {
-    fn of(self, grade: f64) -> f64 {
+    /// What a grade is worth.
+    pub(super) fn of(self, grade: f64) -> f64 {
         match self {
             Self::Linear => grade,
             Self::Exponential => grade.exp2() - 1.0,
@@ -73,17 +74,23 @@ pub fn r_precision(found: &Found<'_>) -> f64 {
 ///
 /// The best ranking is made from the judgements, never from what was retrieved. NaN when a gain is too large for a number.
 pub fn ndcg(found: &Found<'_>, k: Option<NonZeroUsize>, gain: Gain) -> f64 {
+    let (sum, ideal) = gains(found, k, gain);
+    if ideal.is_infinite() {
+        return f64::NAN;
+    }
+    // No ranking is better than the ideal; where two grades are equal up to rounding, the sums may differ in their last digit.
+    sum.min(ideal) / ideal
+}
+
+/// The discounted cumulative gain of the ranking, and that of the best one.
+pub(super) fn gains(found: &Found<'_>, k: Option<NonZeroUsize>, gain: Gain) -> (f64, f64) {
     let hits = k.map_or(found.hits.as_slice(), |k| found.within(k.get()));
     let discounted = |grade: f64, rank: usize| gain.of(grade) / ((rank + 1) as f64).log2();
     let sum: f64 = hits.iter().map(|hit| discounted(hit.grade, hit.rank)).sum();
     let depth = k.map_or(usize::MAX, NonZeroUsize::get);
     let ideal: f64 =
         found.relevant.ideal().iter().take(depth).enumerate().map(|(index, grade)| discounted(*grade, index + 1)).sum();
-    if ideal.is_infinite() {
-        return f64::NAN;
-    }
-    // No ranking is better than the ideal; where two grades are equal up to rounding, the sums may differ in their last digit.
-    sum.min(ideal) / ideal
+    (sum, ideal)
 }
 
 #[cfg(test)]
