@@ -17,6 +17,7 @@ const FORMATS: [&str; 7] = ["markdown", "summary", "annotations", "junit", "json
 fn a_run_that_was_merged_from_shards_is_a_run_of_its_own() {
     let folder = folder();
     project(folder.path(), &[&[("a", 0.25)], &[("b", 0.5)]]);
+    change_run(folder.path(), |run| run.manifest.system.kind = "function".into());
     let told = ends(folder.path(), &["gate", "1.json", "2.json", "--out", "whole"], 1);
     let whole = folder.path().join("whole");
     let run: Run = runs::read(&whole).expect("a run");
@@ -34,7 +35,8 @@ fn a_run_that_was_merged_from_shards_is_a_run_of_its_own() {
     let rules =
         "version: 1\nregression: {baseline: baselines/main.json}\nmetrics:\n  recall@5: {min: 0.2, mean: {min: 0.5}}\n";
     write(folder.path(), "thresholds.yaml", rules);
-    ends(folder.path(), &["gate", "1.json", "2.json"], 2);
+    ends(folder.path(), &["baseline", "accept", "1.json", "--reason", "First."], 2);
+    ends(folder.path(), &["baseline", "accept", "whole", "--reason", "First."], 0);
 }
 
 #[test]
