@@ -8,7 +8,7 @@ use std::{
 
 use rageval_runner::{
     model::{
-        CaseId, MetricKey, Outcome, Spending,
+        CaseId, MetricKey, Outcome, Spending, UnitInterval,
         background::MetricBackground,
         case::Place,
         run::{Conclusion, Decision, Finding, GateFacts, Manifest, Ruling},
@@ -367,7 +367,7 @@ fn case_score(case: &CaseView<'_>, key: &MetricKey, outcome: &Outcome) -> CaseSc
         Outcome::NotApplicable { .. } => "not_applicable",
         Outcome::Unmeasured { .. } => "unmeasured",
     };
-    CaseScore { outcome: word, score: outcome.score().map(|score| score.get()), baseline: why::baseline(case, key) }
+    CaseScore { outcome: word, score: outcome.score().map(UnitInterval::get), baseline: why::baseline(case, key) }
 }
 
 fn metric<'r>(metric: &'r MetricView<'r>) -> Metric<'r> {

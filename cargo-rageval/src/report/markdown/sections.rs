@@ -225,7 +225,6 @@ fn lowered(input: &Input<'_>) -> Section {
         head: "| Case | Metric | Before | Now | Reason |\n|---|---|--:|--:|---|\n".to_owned(),
         rows: input.lowered.scores.iter().map(of).collect(),
         what: "scores",
-        ..Section::default()
     }
 }
 
