@@ -5,6 +5,7 @@
 mod annotations;
 pub(crate) mod console;
 mod csv;
+mod html;
 pub(crate) mod json;
 mod junit;
 pub(crate) mod lowered;
@@ -46,6 +47,13 @@ pub(crate) struct Reporter {
 
 /// Every format, in the order of the help.
 pub(crate) const REPORTERS: &[Reporter] = &[
+    Reporter {
+        name: "html",
+        purpose: "One page for a browser: decisions, plots, every case",
+        is_coloured: false,
+        file: Some("report.html"),
+        render: html::report,
+    },
     Reporter {
         name: "markdown",
         purpose: "A comment for a pull request, below GitHub's limit",

@@ -1,0 +1,212 @@
+//! What was decided, first on the page: the conclusion, the red gates, the red cases with the claim that fails beside its evidence.
+
+use maud::{Markup, html};
+use rageval_runner::{
+    model::{
+        Record, Verdict,
+        record::Taken,
+        run::{Conclusion, Decision, FindingLevel, Ruling},
+    },
+    report::console::{self, text::run_alone},
+};
+
+use super::{
+    claims::{self, Beside, ShownClaim},
+    text::{CaseLink, Code, Outside, count},
+};
+use crate::report::view::{CaseView, View};
+
+/// Red gates that are shown at once; the rest is folded.
+const GATES: usize = 12;
+/// Red cases that the static part shows; the list below has all.
+const CASES: usize = 30;
+/// Failing claims that a red case shows here; its page has all.
+const CLAIMS: usize = 4;
+/// Lines of a snapshot's difference that a red case shows here.
+const LINES: usize = 8;
+
+/// The section.
+pub(super) fn section(view: &View<'_>) -> Markup {
+    let mut red_gates = view.red_gates.clone();
+    // Gates over the whole set before those over slices.
+    red_gates.sort_by_key(|gate| {
+        (gate.ruling != Ruling::Fail, gate.gate.as_ref().is_some_and(|facts| facts.slice.is_some()))
+    });
+    let (shown, folded) = red_gates.split_at(red_gates.len().min(GATES));
+    let red_cases: Vec<&CaseView<'_>> = view.red_cases().collect();
+    html! {
+        section #decisions aria-labelledby="decisions-title" {
+            h2 #decisions-title { "Decisions" }
+            @if view.red_gates.is_empty() && red_cases.is_empty() {
+                p { @match view.conclusion {
+                    Conclusion::Pass => "Every case and every gate passed.",
+                    Conclusion::Fail | Conclusion::Undecided => "No case and no gate is red.",
+                } }
+            }
+            @if !view.red_gates.is_empty() {
+                h3 { "Red gates " span.n { (view.red_gates.len()) } }
+                (gates(shown, view))
+                @if !folded.is_empty() {
+                    details { summary { (count(folded.len(), "more red gate")) } (gates(folded, view)) }
+                }
+            }
+            @if !red_cases.is_empty() {
+                h3 { "Red cases " span.n { (red_cases.len()) } }
+                @for case in red_cases.iter().take(CASES) { (red_case(case, view)) }
+                @if red_cases.len() > CASES {
+                    p { (count(red_cases.len() - CASES, "more red case")) " in the " a href="#cases" { "list of cases" } ", red ones first." }
+                }
+            }
+            @if !view.inconclusive.is_empty() {
+                details {
+                    summary { (count(view.inconclusive.len(), "inconclusive gate")) ": too little to say, and they pass" }
+                    (gates(&view.inconclusive, view))
+                }
+            }
+        }
+    }
+}
+
+fn gates(gates: &[&Decision], view: &View<'_>) -> Markup {
+    let target = view.run.manifest.target.as_deref().unwrap_or("rag_regression");
+    html! {
+        div.gates {
+            @for gate in gates {
+                details.gate {
+                    summary {
+                        (state(word(gate.ruling)))
+                        " " strong { (Outside(gate.trial.strip_prefix("gate::").unwrap_or(&gate.trial))) }
+                        " " span.why { (Outside(&console::reason(gate))) }
+                    }
+                    pre dir="auto" { @for line in &gate.lines { (Outside(line)) "\n" } }
+                    @if gate.lines.iter().all(|line| !line.starts_with("look ")) {
+                        p { (Code(&run_alone(target, &gate.trial))) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn red_case(case: &CaseView<'_>, view: &View<'_>) -> Markup {
+    let query = case.golden.map_or("", |golden| &golden.query);
+    let failing = case.record.map(|record| claims::failing(case, record)).unwrap_or_default();
+    let snapshot = case.decision.and_then(|decision| decision.snapshot.as_ref());
+    let target = view.run.manifest.target.as_deref().unwrap_or("rag_regression");
+    html! {
+        article.case {
+            header {
+                (state(case.state())) " " strong { (CaseLink(case.id)) }
+                @if let Some(golden) = case.golden { " " span.place { (Outside(&golden.place.to_string())) } }
+            }
+            @if !query.is_empty() { p.query { (Outside(query)) } }
+            ul.findings {
+                @if let Some(Taken::Failed(fault)) = case.record.map(|record| &record.taken) {
+                    li.red { (Outside(&fault.cause)) ": " (Outside(&fault.why)) }
+                }
+                @for finding in case.red_findings() { li.red { (Outside(&finding.text)) } }
+                @if let Some(snapshot) = snapshot { li.red { "snapshot: " (Outside(&snapshot.why)) } }
+            }
+            @if !failing.is_empty() { (beside(&failing[..failing.len().min(CLAIMS)])) }
+            @if failing.len() > CLAIMS { p.muted { (count(failing.len() - CLAIMS, "more failing claim")) " on the case's page" } }
+            @if let (true, Some(snapshot)) = (failing.is_empty(), snapshot) { (diff(&snapshot.diff)) }
+            @if let Some(decision) = case.decision {
+                details.alone { summary { "Run it alone" } (Code(&run_alone(target, &decision.trial))) }
+            }
+        }
+    }
+}
+
+/// Failing claims, each beside what stands against it.
+fn beside(failing: &[(&rageval_runner::model::MetricKey, ShownClaim<'_>)]) -> Markup {
+    html! {
+        table.beside {
+            thead { tr { th scope="col" { "Claim" } th scope="col" { "Evidence" } } }
+            tbody {
+                @for (metric, shown) in failing {
+                    tr {
+                        td {
+                            span class={ "verdict " (shown.claim.verdict.as_str()) } { (mark(shown.claim.verdict)) " " (shown.claim.verdict.as_str()) }
+                            " " span.muted { (metric.to_string()) }
+                            div.claim { (Outside(&shown.claim.text)) }
+                            @if let Some(reason) = &shown.claim.reason { div.muted { (Outside(reason)) } }
+                        }
+                        td { (evidence(&shown.beside)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn evidence(beside: &Beside<'_>) -> Markup {
+    html! {
+        @match beside {
+            Beside::Named { id, text } => {
+                @if let Some(id) = id { span.muted { (Outside(id.as_str())) } }
+                div { (Outside(text)) }
+            }
+            Beside::Nearest { rank, id, text, share } => {
+                span.muted {
+                    "none named; nearest by words (" (format!("{:.0} %", share * 100.0)) "), rank " (rank)
+                    @if let Some(id) = id { ", " (Outside(id.as_str())) }
+                }
+                div { (Outside(text)) }
+            }
+            Beside::Nothing => span.muted { "none named, and nothing that was retrieved is like it" },
+            Beside::NotSought => span.muted { "–" },
+        }
+    }
+}
+
+fn diff(lines: &[String]) -> Markup {
+    html! {
+        pre.diff dir="auto" {
+            @for line in lines.iter().take(LINES) {
+                @let class = match line.as_bytes().first() { Some(b'+') => "ins", Some(b'-') => "del", _ => "" };
+                span class=[Some(class).filter(|class| !class.is_empty())] { (Outside(line)) } "\n"
+            }
+            @if lines.len() > LINES { span.muted { (count(lines.len() - LINES, "more line")) } "\n" }
+        }
+    }
+}
+
+/// A state as a badge: its word, never its colour alone.
+pub(super) fn state(word: &str) -> Markup {
+    html! { span class={ "state " (word.replace(' ', "-")) } { (word) } }
+}
+
+fn word(ruling: Ruling) -> &'static str {
+    match ruling {
+        Ruling::Pass => "passed",
+        Ruling::Fail => "failed",
+        Ruling::Inconclusive => "inconclusive",
+        Ruling::Undecided => "undecided",
+    }
+}
+
+/// A verdict's mark, so that it is not told by colour alone.
+fn mark(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Supported => "✓",
+        Verdict::Inferred => "~",
+        Verdict::Unsupported => "?",
+        Verdict::Contradicted => "✗",
+    }
+}
+
+/// Why a case is as it is, in a phrase: what makes it red, else what only warns or is known; empty where all is well.
+pub(super) fn why<'r>(case: &CaseView<'r>) -> &'r str {
+    let Some(decision) = case.decision else { return "" };
+    if let Some(Taken::Failed(fault)) = case.record.map(|record: &'r Record| &record.taken) {
+        return &fault.why;
+    }
+    let of_level =
+        |level| decision.findings.iter().find(|finding| finding.level == level).map(|finding| &*finding.text);
+    let snapshot = decision.snapshot.as_ref().map(|snapshot| &*snapshot.why);
+    of_level(FindingLevel::Red)
+        .or(snapshot)
+        .or(of_level(FindingLevel::Warned))
+        .or(of_level(FindingLevel::Known))
+        .unwrap_or_default()
+}

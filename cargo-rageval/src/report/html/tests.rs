@@ -1,0 +1,108 @@
+use std::path::Path;
+
+use rageval_runner::{
+    model::{
+        CaseId, Claim, Evidence, Verdict,
+        record::Taken,
+        run::{Ruling, Run},
+    },
+    store::runs,
+};
+
+use super::*;
+
+fn run() -> Run {
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/../rageval-runner/tests/fixtures/formats/run-v4.json");
+    let mut run = runs::read(Path::new(fixture)).expect("a run");
+    let claim = Claim {
+        text: "30 days.".into(),
+        verdict: Verdict::Contradicted,
+        evidence: Some(Evidence { id: Some("d1".into()), text: "Within 14 days.".into() }),
+        reason: Some("says 14".into()),
+    };
+    let key = run.records[0].outcomes.keys().next().expect("a metric").clone();
+    // The settled outcome is that of the confirmation; without it, the first reading.
+    run.records[0].readings.clear();
+    if let Some(rageval_runner::model::Outcome::Scored { detail, .. }) = run.records[0].outcomes.get_mut(&key) {
+        detail.claims.push(claim);
+    }
+    run
+}
+
+fn rendered(run: &Run) -> String {
+    render(&View::of(run)).expect("a page")
+}
+
+#[test]
+fn decisions_come_first_and_a_failing_claim_stands_beside_its_evidence() {
+    let page = rendered(&run());
+    let place = |text: &str| page.find(text).unwrap_or_else(|| panic!("`{text}` is not in the page"));
+    assert!(place("<h1 class=\"failed\">") < place("id=\"decisions\""));
+    assert!(place("id=\"decisions\"") < place("id=\"metrics\"") && place("id=\"metrics\"") < place("id=\"cases\""));
+    assert!(place("✗ contradicted") < place("Within 14 days."));
+    assert!(place("Within 14 days.") < place("id=\"metrics\""), "before all that is no decision");
+}
+
+#[test]
+fn the_policy_lets_in_its_own_style_and_script_alone() {
+    let page = rendered(&run());
+    let between = |from: &str, to: &str| {
+        let rest = page.split_once(from).unwrap_or_else(|| panic!("{from}")).1;
+        rest.split_once(to).unwrap_or_else(|| panic!("{to}")).0.to_owned()
+    };
+    assert!(page.contains(&format!("style-src '{}'", hash(&between("<style>", "</style>")))));
+    assert!(page.contains(&format!("script-src '{}'", hash(&between("<script>", "</script>")))));
+    assert!(page.contains("content=\"default-src 'none'; "));
+    assert_eq!(page.matches("</style>").count(), 1);
+    assert_eq!(page.matches("<script>").count(), 1, "all others are data");
+    for outside in ["src=\"", "url(", "@import", "http://", "https://", " style=\""] {
+        assert!(!page.contains(outside), "`{outside}` is in the page");
+    }
+}
+
+#[test]
+fn every_plot_has_a_title() {
+    let page = rendered(&run());
+    let plots = page.matches("<svg ").count();
+    assert!(plots >= 2, "a histogram and a scatter");
+    assert_eq!(page.matches("role=\"img\"><title>").count(), plots);
+}
+
+#[test]
+fn text_of_a_run_is_never_markup() {
+    let mut run = run();
+    let hostile = "</script><img src=x onerror=alert(1)>\u{202e}\u{0}";
+    let id = CaseId::new("<img src=x onerror=alert(2)>").expect("an id");
+    let Taken::Sample(sample) = &mut run.records[0].taken else { panic!("a sample") };
+    sample.answer.response = hostile.into();
+    sample.answer.retrieved_contexts[0].text = hostile.into();
+    run.records[0].case = id.clone();
+    run.cases[0].case = id;
+    run.cases[0].query = hostile.into();
+    run.decisions[0].lines = vec![hostile.into()];
+    run.decisions[0].findings[0].text = hostile.into();
+    run.decisions[1].ruling = Ruling::Fail;
+    run.decisions[1].lines = vec![hostile.into()];
+    run.manifest.run_id = hostile.into();
+    run.background.notices = vec![hostile.into()];
+    run.background.waivers = vec![hostile.into()];
+    let page = rendered(&run);
+    assert!(!page.contains("<img"), "markup from a text");
+    assert!(!page.contains(['\u{202e}', '\u{0}']), "a character that hides");
+    assert_eq!(page.matches("</script>").count(), page.matches("<script").count());
+}
+
+#[test]
+fn runs_of_older_versions_are_shown_as_far_as_they_tell() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../rageval-runner/tests/fixtures/formats");
+    for version in 1..=3 {
+        let run = runs::read(&fixtures.join(format!("run-v{version}.json"))).expect("a run");
+        assert!(rendered(&run).contains("<h1 class="), "version {version}");
+    }
+}
+
+#[test]
+fn a_run_of_nothing_is_a_page_too() {
+    let page = rendered(&Run::default());
+    assert!(page.contains("<h1 class=\"undecided\">") && page.contains("Nothing was measured."));
+}
