@@ -70,6 +70,8 @@ enum Command {
     Steps(steps::Steps),
     #[command(subcommand)]
     Replies(replies::Replies),
+    #[command(subcommand)]
+    Snapshots(snapshots::Snapshots),
     Prune(prune::Prune),
     Schema(schema::Schema),
     Completions(completions::Completions),
@@ -96,6 +98,7 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
         Command::Prompts(prompts) => prompts::run(&prompts),
         Command::Steps(steps) => steps::run(&steps, context),
         Command::Replies(replies) => replies::run(&replies, context),
+        Command::Snapshots(snapshots) => snapshots::run(&snapshots, context),
         Command::Prune(prune) => prune::run(&prune, context),
         Command::Schema(schema) => schema::run(&schema),
         Command::Completions(completions) => completions::run(&completions),
