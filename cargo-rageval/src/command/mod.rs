@@ -70,6 +70,8 @@ enum Command {
     Steps(steps::Steps),
     #[command(subcommand)]
     Replies(replies::Replies),
+    #[command(subcommand)]
+    Snapshots(snapshots::Snapshots),
     Prune(prune::Prune),
     #[command(subcommand)]
     Snapshots(snapshots::Snapshots),
@@ -98,6 +100,7 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
         Command::Prompts(prompts) => prompts::run(&prompts),
         Command::Steps(steps) => steps::run(&steps, context),
         Command::Replies(replies) => replies::run(&replies, context),
+        Command::Snapshots(snapshots) => snapshots::run(&snapshots, context),
         Command::Prune(prune) => prune::run(&prune, context),
         Command::Snapshots(snapshots) => snapshots::run(&snapshots, context),
         Command::Schema(schema) => schema::run(&schema),

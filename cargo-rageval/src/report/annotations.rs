@@ -32,8 +32,8 @@ struct Annotation {
 /// Writes them; a run without anything to say has one notice, that it passed.
 pub(crate) fn render(input: &Input<'_>, out: &mut dyn Write) -> io::Result<()> {
     let view = &input.view;
-    let set_up = |decision: &&&Decision| decision.gate.is_none();
-    let (first, last): (Vec<&Decision>, Vec<&Decision>) = view.red_gates.iter().partition(|decision| set_up(&decision));
+    let is_set_up = |decision: &&&Decision| decision.gate.is_none();
+    let (first, last): (Vec<&Decision>, Vec<&Decision>) = view.red_gates.iter().partition(is_set_up);
     let mut errors: Vec<Annotation> = first.into_iter().map(of_decision).collect();
     errors.extend(why::worst_first(view.red_cases()).into_iter().map(of_case));
     errors.extend(last.into_iter().map(of_decision));

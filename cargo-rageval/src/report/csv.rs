@@ -9,7 +9,7 @@ use std::{
 
 use csv::{Terminator, WriterBuilder};
 use rageval_runner::{
-    model::{MetricKey, Outcome},
+    model::{MetricKey, Outcome, UnitInterval},
     report::console::text::visible,
 };
 
@@ -54,7 +54,7 @@ fn row(case: &CaseView<'_>, key: &MetricKey, fields: &BTreeSet<&str>) -> Vec<Str
         }
         .to_owned(),
     );
-    let score = outcome.flatten().and_then(Outcome::score).map(|score| score.get());
+    let score = outcome.flatten().and_then(Outcome::score).map(UnitInterval::get);
     let baseline = why::baseline(case, key);
     let number = |number: Option<f64>| number.map(|number| number.to_string()).unwrap_or_default();
     row.extend([score, baseline, score.zip(baseline).map(|(now, before)| now - before)].map(number));

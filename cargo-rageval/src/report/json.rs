@@ -8,7 +8,8 @@ use std::{
 
 use rageval_runner::{
     model::{
-        CaseId, MetricKey, Outcome, Spending,
+        CaseId, MetricKey, Outcome, Spending, UnitInterval,
+        background::MetricBackground,
         case::Place,
         run::{Conclusion, Decision, Finding, GateFacts, Manifest, Ruling},
     },
@@ -178,6 +179,11 @@ struct Metric<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     paired: Option<Paired>,
     slices: Vec<Slice<'r>>,
+    /// The rules on it; absent where single cases alone name it, and in runs of older versions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rules: Option<&'r MetricBackground>,
+    /// The trials of its gates.
+    gates: Vec<&'r str>,
 }
 
 /// The worst tenth of the cases.
@@ -361,7 +367,7 @@ fn case_score(case: &CaseView<'_>, key: &MetricKey, outcome: &Outcome) -> CaseSc
         Outcome::NotApplicable { .. } => "not_applicable",
         Outcome::Unmeasured { .. } => "unmeasured",
     };
-    CaseScore { outcome: word, score: outcome.score().map(|score| score.get()), baseline: why::baseline(case, key) }
+    CaseScore { outcome: word, score: outcome.score().map(UnitInterval::get), baseline: why::baseline(case, key) }
 }
 
 fn metric<'r>(metric: &'r MetricView<'r>) -> Metric<'r> {
@@ -376,6 +382,8 @@ fn metric<'r>(metric: &'r MetricView<'r>) -> Metric<'r> {
         bottom10: bottom10.map(|(quantile, tail_mean)| Bottom10 { n: metric.decile_size(), quantile, tail_mean }),
         paired: paired(metric.paired.iter().map(|(_, before, now)| (*before, *now))),
         slices: metric.slices.iter().map(slice).collect(),
+        rules: metric.rules,
+        gates: metric.gates.iter().map(|decision| decision.trial.as_str()).collect(),
     }
 }
 

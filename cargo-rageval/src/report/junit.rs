@@ -1,4 +1,4 @@
-//! JUnit XML: one testcase a trial, failures apart from what could not be decided, which is an error.
+//! `JUnit` XML: one testcase a trial, failures apart from what could not be decided, which is an error.
 //!
 //! Any text is valid XML: terminal sequences go whole, and so do characters that XML does not know.
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rageval_runner::model::{
-    CaseId, MetricKey, Outcome,
+    CaseId, MetricKey, Outcome, UnitInterval,
     run::{Baseline, LoweredScores, Run},
 };
 use serde::Serialize;
@@ -63,9 +63,9 @@ impl<'r> Lowered<'r> {
                 continue;
             }
             for (metric, before) in &before.outcomes {
-                let Some(before) = before.score().map(|score| score.get()) else { continue };
+                let Some(before) = before.score().map(UnitInterval::get) else { continue };
                 let now = accepted.get(case).and_then(|outcomes| outcomes.get(metric)).and_then(Outcome::score);
-                let now = now.map(|score| score.get());
+                let now = now.map(UnitInterval::get);
                 if now.is_none_or(|now| now < before) {
                     let reason = reason_of(run, case, metric);
                     let (case, metric) = (case.clone(), metric.clone());

@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use rageval_runner::model::run::{Conclusion, Ruling};
+use rageval_runner::{
+    model::run::{Conclusion, Ruling},
+    store::runs,
+};
 
 use super::*;
 
@@ -86,12 +89,32 @@ fn every_report_is_as_accepted() {
 fn runs_of_older_versions_are_reported_too() {
     for version in 1..=4 {
         let file = format!("../rageval-runner/tests/fixtures/formats/run-v{version}.json");
-        let run =
-            rageval_runner::store::runs::read(&PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(file)).expect("a run");
+        let run = runs::read(&PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(file)).expect("a run");
         for reporter in REPORTERS {
             assert!(!rendered(reporter.name, &run).is_empty(), "{} of version {version}", reporter.name);
         }
     }
+}
+
+#[test]
+fn a_run_of_many_processes_is_reported_as_far_as_it_came() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let whole = fixture::every_outcome();
+    let of_run = runs::RunFolder::new(folder.path().to_owned(), "help.rag_regression".into(), "1".into());
+    let shown = || runs::ForReports { cases: whole.cases.clone(), background: whole.background.clone() };
+    let cases = whole.cases.iter().map(|case| case.case.clone()).collect();
+    of_run.write_manifest(&whole.manifest, cases, shown).expect("written");
+    for decision in &whole.decisions {
+        of_run.write_decision(decision).expect("written");
+    }
+    let run = runs::read(&of_run.path()).expect("a run");
+    for name in ["markdown", "annotations", "junit", "json", "text"] {
+        let text = rendered(name, &run);
+        assert!(text.contains("below-min") && text.contains("faithfulness 0.50, min 0.80"), "{name}: {text}");
+    }
+    assert!(
+        rendered("markdown", &run).lines().next().is_some_and(|first| first.ends_with("; partial: 0 of 20 cases ran"))
+    );
 }
 
 #[test]

@@ -18,7 +18,7 @@ const RULES: &str = "version: 1\nmetrics:\n  recall@5: {min: 0.2, mean: {min: 0.
 const CASES: &str = "- {id: a, query: q, relevant_doc_ids: [d]}\n- {id: b, query: r, relevant_doc_ids: [d]}\n";
 
 /// A project with a run file for each list of cases and scores.
-fn project(folder: &Path, shards: &[&[(&str, f64)]]) {
+pub(super) fn project(folder: &Path, shards: &[&[(&str, f64)]]) {
     write(folder, "thresholds.yaml", RULES);
     std::fs::create_dir(folder.join("cases")).expect("made");
     write(&folder.join("cases"), "all.yaml", CASES);
@@ -247,7 +247,7 @@ fn the_generator_may_be_declared_after_the_run() {
 }
 
 /// Changes what stands in `1.json`.
-fn change_run(folder: &Path, change: impl FnOnce(&mut Run)) {
+pub(super) fn change_run(folder: &Path, change: impl FnOnce(&mut Run)) {
     let path = folder.join("1.json");
     let mut run: Run = serde_json::from_str(&std::fs::read_to_string(&path).expect("a run")).expect("JSON");
     change(&mut run);

@@ -18,6 +18,7 @@ mod prompts;
 mod prune;
 mod rejudge;
 mod replies;
+mod report;
 mod running;
 mod schema;
 mod score;

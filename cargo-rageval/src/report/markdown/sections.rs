@@ -116,6 +116,12 @@ fn case_row(case: &CaseView<'_>) -> String {
     if let Some(finding) = findings.iter().find(is_claimed).filter(|finding| !is_first(finding)) {
         told.push(why_of(case, finding));
     }
+    // Without a claim the answer itself is the evidence.
+    let is_scored = findings.first().is_some_and(|finding| finding.score.is_some());
+    if is_scored && !findings.iter().any(|finding| is_claimed(&finding)) {
+        told.extend(answer_of(case));
+    }
+    told.retain(|text| !text.is_empty());
     let others = findings.iter().skip(1).filter_map(|finding| Some(code(&finding.metric.as_ref()?.to_string(), NAME)));
     let snapshot = snapshot.filter(|_| !findings.is_empty()).map(|_| "snapshot".to_owned());
     let mut also: Vec<String> = others.chain(snapshot).filter(|other| *other != metric).collect();
@@ -148,10 +154,7 @@ fn why_of(case: &CaseView<'_>, finding: &Finding) -> String {
     }
     let shared = detail.and_then(|detail| detail.k_of_n).map(|(k, n)| format!("{k} of {n}"));
     let note = detail.and_then(|detail| detail.note.as_deref()).map(|note| code(note, TEXT));
-    match note.or(shared) {
-        Some(text) => text,
-        None => answer_of(case),
-    }
+    note.or(shared).unwrap_or_default()
 }
 
 fn claim_text(claim: &Claim, case: &CaseView<'_>) -> String {
@@ -169,10 +172,10 @@ fn claim_text(claim: &Claim, case: &CaseView<'_>) -> String {
     format!("**{verdict}:** {}{said}", code(&claim.text, TEXT))
 }
 
-/// The answer, where the score itself says no more.
-fn answer_of(case: &CaseView<'_>) -> String {
-    let answer = case.record.and_then(|record| record.sample()).map(|sample| &sample.answer.response);
-    answer.map(|answer| format!("answer: {}", code(answer, TEXT))).unwrap_or_default()
+/// The answer, where the system gave one.
+fn answer_of(case: &CaseView<'_>) -> Option<String> {
+    let answer = &case.record?.sample()?.answer.response;
+    Some(format!("answer: {}", code(answer, TEXT)))
 }
 
 /// A case by its id, and where it stands.
@@ -222,7 +225,6 @@ fn lowered(input: &Input<'_>) -> Section {
         head: "| Case | Metric | Before | Now | Reason |\n|---|---|--:|--:|---|\n".to_owned(),
         rows: input.lowered.scores.iter().map(of).collect(),
         what: "scores",
-        ..Section::default()
     }
 }
 

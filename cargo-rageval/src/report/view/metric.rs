@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rageval_runner::{
-    model::{CaseId, MetricKey, Outcome, background::MetricBackground, run::Decision, run::Run},
+    model::{CaseId, MetricKey, Outcome, UnitInterval, background::MetricBackground, run::Decision, run::Run},
     stats::{self, Cluster, Interval},
 };
 
@@ -88,12 +88,12 @@ fn metric<'r>(key: &'r MetricKey, run: &'r Run, cases: &[CaseView<'r>]) -> Metri
             None => {}
             Some(outcome @ Outcome::Scored { score, .. }) => {
                 let score = score.value.get();
-                let first = record.outcomes.get(key).and_then(Outcome::score).map_or(score, |first| first.get());
+                let first = record.outcomes.get(key).and_then(Outcome::score).map_or(score, UnitInterval::get);
                 scored.push((case.id, score));
                 firsts.push(first);
                 let accepted = case.golden.filter(|_| case.is_paired()).and_then(|golden| golden.accepted.as_ref());
                 let before = accepted.and_then(|accepted| accepted.outcomes.get(key)).and_then(Outcome::score);
-                let before = before.map(|before| before.get()).filter(|_| outcome.score().is_some());
+                let before = before.map(UnitInterval::get).filter(|_| outcome.score().is_some());
                 paired.extend(before.map(|before| (case.id, before, score)));
                 for (place, field) in run.background.slices.iter().enumerate() {
                     let values = case.golden.and_then(|golden| golden.fields.get(field));

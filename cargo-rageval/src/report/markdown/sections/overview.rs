@@ -41,9 +41,9 @@ fn metric_row(metric: &MetricView<'_>) -> String {
     let mean = metric.mean.map(|mean| format!("{}{}", score(mean), interval.unwrap_or_default()));
     let [before, now] = sides(metric.paired.iter().map(|(_, before, now)| (*before, *now)));
     let change = mean_of(&before).zip(mean_of(&now)).map(|(before, now)| signed(score(now - before)));
-    let mut cases = format!("{} of {}", metric.scored.len(), metric.total());
+    let mut cases = vec![format!("{} of {}", metric.scored.len(), metric.total())];
     if !metric.unmeasured.is_empty() {
-        cases.push_str(&format!(", **{} unmeasured**", metric.unmeasured.len()));
+        cases.push(format!("**{} unmeasured**", metric.unmeasured.len()));
     }
     row(&[
         code(&metric.key.to_string(), NAME),
@@ -52,7 +52,7 @@ fn metric_row(metric: &MetricView<'_>) -> String {
         change.unwrap_or_default(),
         metric.lowest_decile_mean.map(score).unwrap_or_default(),
         stats::lowest_decile_mean(&before).map(score).unwrap_or_default(),
-        cases,
+        cases.join(", "),
     ])
 }
 
@@ -249,7 +249,6 @@ pub(super) fn slices(input: &Input<'_>) -> Section {
         head: "| Metric | Slice | Mean | Change | Cases |\n|---|---|--:|--:|--:|\n".to_owned(),
         rows: rows.collect(),
         what: "slices",
-        ..Section::default()
     }
 }
 
