@@ -31,7 +31,8 @@ pub(crate) fn run(command: &Report, context: &Context) -> Result<Ending, Failure
     if command.format != "html" {
         return Err(Failure::Input(format!("no report is called {}", command.format)));
     }
-    let page = html::render(&View::of(&run)).map_err(|error| Failure::Input(error.to_string()))?;
-    io::stdout().lock().write_all(page.as_bytes())?;
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    html::render(&View::of(&run), &mut out)?;
+    out.flush()?;
     Ok(Ending::Pass)
 }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use rageval_runner::{
-    model::{CaseId, Heard, MetricKey, Record, record::Taken},
+    model::{CaseId, Heard, MetricKey, Outcome, Record, Taken, UnitInterval},
     report::console::spending,
 };
 
@@ -79,11 +79,11 @@ fn differed(record: &Record) -> Vec<String> {
     let of_repeats = record.repeats.iter().flat_map(|repeats| {
         record.outcomes.keys().filter_map(|key| {
             let scores = repeats.each.iter().map(|repeat| match &repeat.taken {
-                Taken::Sample(_) => repeat.outcomes.get(key).and_then(|outcome| outcome.score()),
+                Taken::Sample(_) => repeat.outcomes.get(key).and_then(Outcome::score),
                 Taken::Failed(_) => None,
             });
             let scores: Vec<_> = scores.collect();
-            let shown = |scores: &[Option<rageval_runner::model::UnitInterval>]| {
+            let shown = |scores: &[Option<UnitInterval>]| {
                 let told =
                     scores.iter().map(|score| score.map_or_else(|| "none".to_owned(), |score| number(score.get())));
                 told.collect::<Vec<_>>().join(", ")

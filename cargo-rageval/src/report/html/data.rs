@@ -11,7 +11,7 @@ use super::{
     text::cut,
     texts::{Texts, json},
 };
-use crate::report::view::View;
+use crate::report::view::{CaseView, View};
 
 /// Cases a piece: a page that is opened reads so many.
 const CASES_A_PIECE: usize = 50;
@@ -86,7 +86,7 @@ fn index<'r>(view: &View<'r>) -> Index<'r> {
         all.dedup();
     }
     let fields = values.iter().map(|(field, all)| {
-        let of_case = |case: &crate::report::view::CaseView<'_>| {
+        let of_case = |case: &CaseView<'_>| {
             let own = case.golden.and_then(|golden| golden.fields.get(*field));
             own.into_iter().flatten().filter_map(|value| all.binary_search(&value.as_str()).ok()).collect()
         };
@@ -96,7 +96,7 @@ fn index<'r>(view: &View<'r>) -> Index<'r> {
         cases_a_piece: CASES_A_PIECE,
         texts_a_piece: TEXTS_A_PIECE,
         ids: cases.iter().map(|case| case.id).collect(),
-        states: cases.iter().map(|case| case.state()).collect(),
+        states: cases.iter().map(CaseView::state).collect(),
         questions: cases.iter().map(|case| cut(case.golden.map_or("", |golden| &golden.query), LISTED)).collect(),
         answers: cases
             .iter()

@@ -38,10 +38,10 @@ pub(super) fn section(view: &View<'_>) -> Markup {
         section #decisions aria-labelledby="decisions-title" {
             h2 #decisions-title { "Decisions" }
             @if view.red_gates.is_empty() && red_cases.is_empty() {
-                p { @match view.conclusion {
-                    Conclusion::Pass => "Every case and every gate passed.",
-                    Conclusion::Fail | Conclusion::Undecided => "No case and no gate is red.",
-                } }
+                p {
+                    @if view.conclusion == Conclusion::Pass && view.inconclusive.is_empty() { "Every case and every gate passed." }
+                    @else { "No case and no gate is red." }
+                }
             }
             @if !view.red_gates.is_empty() {
                 h3 { "Red gates " span.n { (view.red_gates.len()) } }

@@ -29,7 +29,7 @@ pub(super) fn section(view: &View<'_>) -> Markup {
                     "Means are of first readings, as the gates decide on them; the worst tenth and the plots show settled scores. "
                     "Intervals are 95 %, by bootstrap over cases. The baseline's figures are over the cases that both have scored."
                 }
-                div.plots { @for metric in &view.metrics { (figure(metric, view)) } }
+                div.plots { @for metric in &view.metrics { (figure(metric)) } }
             }
         }
     }
@@ -107,10 +107,10 @@ impl Paired {
     }
 }
 
-fn figure(metric: &MetricView<'_>, view: &View<'_>) -> Markup {
+fn figure(metric: &MetricView<'_>) -> Markup {
     let name = metric.key.to_string();
     if metric.scored.is_empty() {
-        return html! { figure id={ "metric-" (slug(metric)) } { figcaption { (name) } p.muted { "no case is scored" } } };
+        return html! { figure id={ "metric-" (slug(metric)) } { figcaption { strong { (name) } } p.muted { "no case is scored" } } };
     }
     let scores = || metric.scored.iter().map(|(_, score)| *score);
     let now = binned(scores(), BINS);
@@ -133,7 +133,6 @@ fn figure(metric: &MetricView<'_>, view: &View<'_>) -> Markup {
         bars: &bars,
     };
     let drops = worst_drops(metric);
-    let _ = view;
     html! {
         figure id={ "metric-" (slug(metric)) } {
             figcaption {

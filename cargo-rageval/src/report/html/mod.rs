@@ -21,6 +21,8 @@ mod text;
 mod texts;
 mod trust;
 
+use std::io;
+
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use rageval_runner::report::console::text::visible;
@@ -32,12 +34,12 @@ use super::view::View;
 const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
 
-/// The report of a run as one HTML file.
+/// Writes the report of a run as one HTML file.
 ///
 /// # Errors
 ///
-/// Where the data of the cases can't be written as JSON.
-pub(crate) fn render(view: &View<'_>) -> Result<String, serde_json::Error> {
+/// Where `out` can't be written to.
+pub(crate) fn render(view: &View<'_>, out: &mut dyn io::Write) -> io::Result<()> {
     let headline = view.headline();
     let policy = format!(
         "default-src 'none'; style-src '{}'; script-src '{}'; img-src data:; base-uri 'none'; form-action 'none'",
@@ -79,7 +81,7 @@ pub(crate) fn render(view: &View<'_>) -> Result<String, serde_json::Error> {
             }
         }
     };
-    Ok(page.into_string())
+    out.write_all(page.into_string().as_bytes())
 }
 
 /// What a content security policy lets in: exactly this text.

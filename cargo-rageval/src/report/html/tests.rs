@@ -30,7 +30,9 @@ fn run() -> Run {
 }
 
 fn rendered(run: &Run) -> String {
-    render(&View::of(run)).expect("a page")
+    let mut page = Vec::new();
+    render(&View::of(run), &mut page).expect("a page");
+    String::from_utf8(page).expect("text")
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn figure(one: &CalibrationBackground) -> Markup {
     html! {
         figure {
             figcaption { strong { (name) } }
-            p { (told) "." }
+            @if !pairs.is_empty() { p { (told) "." } }
             @for refusal in &one.refusals { p.red { (Outside(refusal)) } }
             @if !pairs.is_empty() {
                 (scatter(&format!("{name}: judge against people"), &format!("{told}. Each mark is one or more items, larger where more lie on each other; on the line both agree."), ("people", "judge"), &pairs))
