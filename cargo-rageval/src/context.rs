@@ -45,6 +45,19 @@ impl Context {
         env::var(name).ok().filter(|value| !value.is_empty())
     }
 
+    /// The folder of `thresholds.yaml` below the root of the repository, with `/` between its parts: by `GITHUB_WORKSPACE`, else by the
+    /// nearest `.git` upward. Empty where it is the root, or neither tells.
+    pub(crate) fn folder_in_repository(&self) -> String {
+        let Ok(here) = env::current_dir() else { return String::new() };
+        let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
+        let folder = real(here.join(&self.root));
+        let workspace = env::var_os("GITHUB_WORKSPACE").filter(|value| !value.is_empty()).map(PathBuf::from).map(real);
+        let by_git = || folder.ancestors().find(|ancestor| ancestor.join(".git").exists());
+        let below = workspace.as_deref().or_else(by_git).and_then(|root| folder.strip_prefix(root).ok());
+        let parts = below.into_iter().flat_map(Path::components);
+        parts.map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+    }
+
     /// The day in UTC, on which waivers hold or have expired.
     pub(crate) fn today() -> Date {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);

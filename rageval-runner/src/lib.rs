@@ -38,6 +38,8 @@ macro_rules! location {
             manifest_dir: ::std::env!("CARGO_MANIFEST_DIR"),
             package: ::std::env!("CARGO_PKG_NAME"),
             target: ::std::env!("CARGO_CRATE_NAME"),
+            file: ::std::file!(),
+            line: ::std::line!(),
             snapshot: assert_snapshot,
         }
     }};

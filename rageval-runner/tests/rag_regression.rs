@@ -6,4 +6,4 @@
 mod adapter;
 mod demo;
 
-rageval_runner::main! { system: adapter::answer }
+rageval_runner::main! { system: adapter::system() }

@@ -122,6 +122,7 @@ impl Measured {
                             request,
                             reply: Reply::Value { value },
                             of: AskedOf::Policy,
+                            source: None,
                         });
                     }
                 }

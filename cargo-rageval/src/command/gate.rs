@@ -17,23 +17,24 @@ use rageval_runner::{
     metric::METRICS,
     model::{
         CaseId, GoldenCase, GoldenSet, MetricKey, Record, Records,
-        run::{AcceptedRun, Baseline, Conclusion, Decision, Manifest, Run, SnapshotFailure},
+        run::{AcceptedRun, Baseline, Decision, Manifest, Run, SnapshotFailure},
     },
-    report::console::{
-        self, spending,
-        summary::{Summary, summary},
+    report::{
+        background::{self, Known},
+        console::{self, spending},
     },
     store::{
         StoreError, baseline, history,
         lock::{self, LockFiles},
-        runs,
+        runs::{self, ForReports, Parts},
     },
-    trust::{self, Generators, Trust, Waivable},
+    trust::{self, Generators, Trust, Waivable, calibration::Looked},
 };
 
 use crate::{
     context::Context,
     exit::{Ending, Failure},
+    report::{self, Input, lowered::Lowered, view::View},
 };
 
 /// Decide the gates over stored records
@@ -46,19 +47,51 @@ use crate::{
 Examples:
   cargo rageval gate                     # the latest run
   cargo rageval gate shards/*/run.json   # RAGEVAL_SHARD=1/3, 2/3 and 3/3
+  cargo rageval gate shards/*/run.json --out whole && cargo rageval baseline accept whole
 
 Metrics of your own test binary are not known to this command.")]
 pub(crate) struct Gate {
     /// Run folders or run.json files [default: the latest run]
     runs: Vec<PathBuf>,
+    /// Write the run as it is decided here into this folder, as a run of its own: for reports and baselines
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
 }
 
 /// Decides and tells.
 pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> {
     let named = if command.runs.is_empty() { vec![context.runs.join("latest")] } else { command.runs.clone() };
+    let run = decided(&named, context)?;
+    if let Some(folder) = &command.out {
+        write_run(folder, &run)?;
+    }
+    let missing = &run.manifest.missing;
+    if !missing.is_empty() {
+        let shown = missing.iter().take(10).map(CaseId::as_str).collect::<Vec<_>>().join(", ");
+        crate::exit::tell(&format!(
+            "undecided: {} of {} cases have no record: {shown}",
+            missing.len(),
+            run.manifest.golden_set.cases
+        ));
+        return Ok(Ending::Undecided);
+    }
+    let input = Input {
+        view: View::of(&run),
+        lowered: Lowered::stored(&run),
+        folder: String::new(),
+        place: named.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" "),
+    };
+    let mut out = anstream::AutoStream::auto(io::stdout().lock());
+    report::console::render(&input, &mut out)?;
+    out.flush()?;
+    Ok(input.view.conclusion.into())
+}
+
+/// The runs that are named as one, decided by the files as they are now. Where cases have no record nothing is decided.
+fn decided(named: &[PathBuf], context: &Context) -> Result<Run, Failure> {
     let (policy, set) = files(context)?;
     let (baseline, history) = accepted(&policy)?;
-    let merged = merge(&named)?;
+    let merged = merge(named)?;
     matches(&merged, &policy, &set)?;
     let mut notices = Vec::new();
     if merged.manifest.policy_digest != policy.digest {
@@ -66,17 +99,6 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
     }
     if let Some(spent) = &merged.manifest.spent {
         notices.push(format!("spent: {}", spending::line(spent, &policy.budget.clone().unwrap_or_default())));
-    }
-    let missing: Vec<&str> =
-        set.cases.iter().filter(|case| !merged.records.contains_key(&case.id)).map(|case| case.id.as_str()).collect();
-    if !missing.is_empty() {
-        let shown = missing.iter().take(10).copied().collect::<Vec<_>>().join(", ");
-        crate::exit::tell(&format!(
-            "undecided: {} of {} cases have no record: {shown}",
-            missing.len(),
-            set.cases.len()
-        ));
-        return Ok(Ending::Undecided);
     }
     let facts: BTreeMap<String, MetricFacts> =
         METRICS.iter().map(|metric| (metric.name().to_owned(), MetricFacts::of(*metric))).collect();
@@ -89,38 +111,48 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
         seed: merged.manifest.seed,
         target: merged.manifest.target.as_deref().unwrap_or("rag_regression"),
     };
-    let mut decisions = decide(&set, &merged.records, &merged.snapshots, &basis);
-    notices.extend(basis.read_once(&set.cases));
-    let locked = LockFiles::of(&policy.cases);
-    if locked.is_locked() {
-        let read = lock::read(&locked.lock).map_err(|error| error.to_string());
-        let name = locked.name(&policy.root);
-        decisions.push(trust::lock::decide(&set, read.as_ref().map_err(String::as_str), &name));
-    } else {
-        notices.push(trust::lock::unlocked(&locked.name(&policy.root)));
-    }
     let mut trust = trusted(&merged.manifest, merged.records.values().map(Arc::as_ref), &policy);
-    decisions.extend(calibrations(&merged.manifest, &policy, &set, &facts, &mut trust)?);
-    notices.splice(0..0, console::readings::notices(&merged.records).into_iter().chain(trust.notices.iter().cloned()));
-    decisions.extend(Some(console::trust::decision(&trust)).filter(|decision| decision.ruling.is_red()));
-    let population = baseline.as_ref().map(|baseline| gate::compare_population(&set, baseline));
-    let text = summary(&Summary {
-        decisions: &decisions,
+    let (of_calibrations, looked) = calibrations(&merged.manifest, &policy, &set, &facts, &mut trust)?;
+    let is_missing = |case: &&GoldenCase| !merged.records.contains_key(&case.id);
+    let missing: BTreeSet<CaseId> = set.cases.iter().filter(is_missing).map(|case| case.id.clone()).collect();
+    let mut decisions = Vec::new();
+    if missing.is_empty() {
+        decisions = decide(&set, &merged.records, &merged.snapshots, &basis);
+        notices.extend(basis.read_once(&set.cases));
+        let locked = LockFiles::of(&policy.cases);
+        if locked.is_locked() {
+            let read = lock::read(&locked.lock).map_err(|error| error.to_string());
+            let name = locked.name(&policy.root);
+            decisions.push(trust::lock::decide(&set, read.as_ref().map_err(String::as_str), &name));
+        } else {
+            notices.push(trust::lock::unlocked(&locked.name(&policy.root)));
+        }
+        decisions.extend(of_calibrations);
+        let suspects = console::readings::notices(&merged.records);
+        notices.splice(0..0, suspects.into_iter().chain(trust.notices.iter().cloned()));
+        decisions.extend(Some(console::trust::decision(&trust)).filter(|decision| decision.ruling.is_red()));
+    }
+    let calibrations: Vec<_> = looked.iter().collect();
+    let known = Known {
         set: &set,
-        records: &merged.records,
         basis,
-        population: population.as_ref(),
+        calibrations: &calibrations,
+        bars: &policy.calibration,
         waivers: &trust.waived,
         notices: &notices,
-        run: &named.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" "),
-    });
-    let mut out = io::stdout().lock();
-    for decision in decisions.iter().filter(|decision| decision.ruling.is_red()) {
-        writeln!(out, "---- {} ----\n{}\n", decision.trial, decision.lines.join("\n"))?;
-    }
-    writeln!(out, "{}", text.join("\n"))?;
-    out.flush()?;
-    Ok(Conclusion::of(&decisions).into())
+    };
+    let (cases, background) = (background::cases(&set, &known.basis), background::background(&known));
+    let manifest = Manifest { missing, partial: None, policy_digest: policy.digest.clone(), ..merged.manifest.clone() };
+    let records = merged.records.into_values().map(Arc::unwrap_or_clone).collect();
+    Ok(Run { format: runs::FORMAT.to_owned(), version: runs::VERSION, manifest, records, decisions, cases, background })
+}
+
+/// Writes a run folder.
+fn write_run(folder: &Path, run: &Run) -> Result<(), Failure> {
+    let records: Vec<Arc<Record>> = run.records.iter().cloned().map(Arc::new).collect();
+    let shown = ForReports { cases: run.cases.clone(), background: run.background.clone() };
+    let parts = Parts { manifest: &run.manifest, records: &records, decisions: &run.decisions, shown: &shown };
+    runs::write(folder, &parts).map(|_| ()).map_err(|error| Failure::Input(error.to_string()))
 }
 
 /// Whether the judge of a run can be believed, by what its answers say and by what is declared and waived here and today.
@@ -132,19 +164,19 @@ pub(super) fn trusted<'r>(manifest: &Manifest, records: impl Iterator<Item = &'r
 }
 
 /// Whether the judge of each metric is believed, by labels, calibration and waiver as they are here and today. A calibration is one of the judge
-/// that the policy names, so that a run of another one has none.
+/// that the policy names, so that a run of another one has none. With what was looked at, for reports.
 fn calibrations(
     manifest: &Manifest,
     policy: &Policy,
     set: &GoldenSet,
     facts: &BTreeMap<String, MetricFacts>,
     trust: &mut Trust,
-) -> Result<Vec<Decision>, Failure> {
+) -> Result<(Vec<Decision>, BTreeMap<MetricKey, Looked>), Failure> {
     let keys = gate::trusted_metrics(&policy.rules, set, facts);
     let (waiver, today) = (policy.trust.waiver(Waivable::Calibration), Context::today());
     if keys.is_empty() {
         trust.notices.extend(waiver.map(|waiver| waiver.waives_nothing(today)));
-        return Ok(Vec::new());
+        return Ok((Vec::new(), BTreeMap::new()));
     }
     // What a judge is depends on no key.
     let judge = judge::open(&policy.judge, &|_| None).map_err(Failure::Input)?;
@@ -169,7 +201,7 @@ fn calibrations(
     let decided = looked
         .iter()
         .map(|(key, looked)| console::calibration::decision(key, looked, &policy.calibration, waiver, today));
-    Ok(decided.collect())
+    Ok((decided.collect(), looked))
 }
 
 /// Every case from its record, by the files as they are now, with the snapshot that made it red in the run; then every gate.

@@ -5,13 +5,16 @@ mod calibrate;
 mod cases;
 mod compare;
 mod estimate;
+mod explain;
 mod gate;
 mod judge;
 mod prompts;
+mod prune;
 mod replies;
 mod report;
 mod schema;
 mod score;
+mod snapshots;
 mod steps;
 
 use clap::{Parser, Subcommand};
@@ -40,7 +43,9 @@ struct Rageval {
 enum Command {
     Gate(gate::Gate),
     Compare(compare::Compare),
+    Report(report::Report),
     Estimate(estimate::EstimateRun),
+    Explain(explain::Explain),
     Score(score::Score),
     #[command(subcommand)]
     Baseline(baseline::Baseline),
@@ -53,7 +58,9 @@ enum Command {
     Steps(steps::Steps),
     #[command(subcommand)]
     Replies(replies::Replies),
-    Report(report::Report),
+    Prune(prune::Prune),
+    #[command(subcommand)]
+    Snapshots(snapshots::Snapshots),
     Schema(schema::Schema),
 }
 
@@ -64,7 +71,9 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
     match rageval.command {
         Command::Gate(gate) => gate::run(&gate, context),
         Command::Compare(compare) => compare::run(&compare, context),
+        Command::Report(report) => report::run(&report, context),
         Command::Estimate(estimate) => estimate::run(&estimate, context),
+        Command::Explain(explain) => explain::run(&explain, context),
         Command::Score(score) => score::run(&score),
         Command::Baseline(baseline) => baseline::run(&baseline, context),
         Command::Calibrate(calibrate) => calibrate::run(&calibrate, context),
@@ -73,7 +82,8 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
         Command::Prompts(prompts) => prompts::run(&prompts),
         Command::Steps(steps) => steps::run(&steps, context),
         Command::Replies(replies) => replies::run(&replies, context),
-        Command::Report(report) => report::run(&report, context),
+        Command::Prune(prune) => prune::run(&prune, context),
+        Command::Snapshots(snapshots) => snapshots::run(&snapshots, context),
         Command::Schema(schema) => schema::run(&schema),
     }
 }

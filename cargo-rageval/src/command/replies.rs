@@ -46,15 +46,20 @@ pub(crate) fn run(replies: &Replies, context: &Context) -> Result<Ending, Failur
     }
 }
 
+/// Removes the stored replies that the latest run does not use, and tells.
+pub(super) fn prune(context: &Context, dry_run: bool) -> Result<(), Failure> {
+    prune::run(&prune::Prune::of_latest(dry_run), context).map(|_| ())
+}
+
 /// What is stored of the models that thresholds.yaml names.
-struct Stored {
+pub(super) struct Stored {
     /// The judge's keys; `None` for a judge that is code.
-    replies: Option<ReplyKeys>,
-    reply_store: ReplyStore,
+    pub(super) replies: Option<ReplyKeys>,
+    pub(super) reply_store: ReplyStore,
     /// The embedder's keys; `None` where there is none, or its vectors stand in a file.
-    vectors: Option<VectorKeys>,
-    vector_store: ReplyStore,
-    stamp: JudgeStamp,
+    pub(super) vectors: Option<VectorKeys>,
+    pub(super) vector_store: ReplyStore,
+    pub(super) stamp: JudgeStamp,
     policy: Policy,
     judge: Arc<dyn Judge>,
     embedder: Option<Arc<dyn Embedder>>,
@@ -62,7 +67,7 @@ struct Stored {
 
 impl Stored {
     /// Reads the policy; models that are code have nothing stored.
-    fn of_policy(context: &Context) -> Result<Self, Failure> {
+    pub(super) fn of_policy(context: &Context) -> Result<Self, Failure> {
         let file = context.root.join(load::FILE_NAME);
         if !file.is_file() {
             return Err(Failure::Input("there is no thresholds.yaml here or above, which names the judge".to_owned()));
@@ -135,7 +140,7 @@ impl Stored {
     }
 
     /// The keys of what was asked in one exchange of a run: none where a model that is code was asked.
-    fn keys(&self, exchange: &Exchange) -> Result<Vec<ReplyKey>, Failure> {
+    pub(super) fn keys(&self, exchange: &Exchange) -> Result<Vec<ReplyKey>, Failure> {
         match (exchange.of, &exchange.request) {
             (AskedOf::Policy, Request::Judge(request)) => {
                 let key = self.replies.as_ref().map(|keys| keys.key(request));
@@ -154,6 +159,7 @@ fn latest(context: &Context) -> PathBuf {
     context.runs.join("latest")
 }
 
-fn count(number: usize, one: &str, many: &str) -> String {
+/// A number with its word.
+pub(super) fn count(number: usize, one: &str, many: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{number} {many}") }
 }

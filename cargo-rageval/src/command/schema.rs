@@ -32,6 +32,8 @@ enum File {
     Thresholds,
     /// `run.json`, which a run leaves behind
     Run,
+    /// What `cargo rageval report --format json` writes
+    Report,
 }
 
 /// Prints it.
@@ -41,6 +43,7 @@ pub(crate) fn run(schema: &Schema) -> Result<Ending, Failure> {
         File::Labels => load::schema::labels(),
         File::Thresholds => load::schema::thresholds(METRICS),
         File::Run => schemars::schema_for!(rageval_runner::model::run::Run).to_value(),
+        File::Report => schemars::schema_for!(crate::report::json::Report<'_>).to_value(),
     };
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{schema:#}")?;

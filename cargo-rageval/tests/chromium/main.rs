@@ -19,14 +19,15 @@ use serde_json::{Value, json};
 fn report(folder: &Path, run: &Value) -> PathBuf {
     let path = folder.join("run.json");
     std::fs::write(&path, run.to_string()).expect("the run is written");
+    let page = folder.join("report.html");
     let output = Command::new(env!("CARGO_BIN_EXE_cargo-rageval"))
         .args(["rageval", "report", "--format", "html"])
         .arg(&path)
+        .arg("--out")
+        .arg(&page)
         .output()
         .expect("the command runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let page = folder.join("report.html");
-    std::fs::write(&page, output.stdout).expect("the page is written");
     page
 }
 
@@ -102,6 +103,12 @@ fn a_case_opens_by_its_address_and_shows_what_fails() {
     assert_eq!(browser.evaluate("document.querySelectorAll('#case .contexts li').length"), 5);
     assert!(browser.evaluate("document.querySelectorAll('#case .contexts li.relevant').length").as_u64() >= Some(1));
     browser.picture("case-pt");
+    browser.evaluate("dispatchEvent(new Event('beforeprint'))");
+    assert_eq!(
+        browser.evaluate("document.querySelectorAll('details:not([open])').length"),
+        0,
+        "nothing is folded on paper"
+    );
     browser.evaluate("location.hash = '#case=' + encodeURIComponent('问题-5')");
     browser.wait("document.querySelector('#case h1').textContent.endsWith('问题-5')");
     browser.picture("case-zh");

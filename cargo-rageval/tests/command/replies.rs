@@ -36,7 +36,8 @@ fn value(text: &str) -> Reply {
 }
 
 fn record(case: &str, exchanges: Vec<(JudgeRequest, Reply)>, outcome: Outcome) -> Record {
-    let exchange = |(request, reply)| Exchange { request: Request::Judge(request), reply, of: AskedOf::Policy };
+    let exchange =
+        |(request, reply)| Exchange { request: Request::Judge(request), reply, of: AskedOf::Policy, source: None };
     Record::new(
         CaseId::new(case).expect("a valid id"),
         "one".into(),
@@ -346,6 +347,7 @@ fn embedding_project() -> tempfile::TempDir {
         request: Request::Embed(EmbedRequest::new("one", ["two", "three"])),
         reply: Reply::Value { value: json!([1.0, 1.0]) },
         of: AskedOf::Policy,
+        source: None,
     };
     let mut asked = scored("a");
     asked.transcript.exchanges.push(exchange);

@@ -1,6 +1,6 @@
 //! Asks about one claim of an answer that is there already.
 
-use super::{Evaluation, MAX_ROUNDS, panicked, params_for};
+use super::{Evaluation, MAX_ROUNDS, panicked};
 use crate::{
     contain::contained,
     metric::{Input, Step, single_claim},
@@ -16,7 +16,7 @@ impl Evaluation {
             let why = format!("`{key}` has no verdict on a single claim; label whole answers: leave out `claim`");
             return (Outcome::unmeasured("no single claims", why), transcript);
         };
-        let params = params_for(&self.rules, &item.case, key);
+        let params = self.rules.params_of(&item.case, key);
         let of = self.rules.metrics.get(key).map_or(AskedOf::Policy, |rule| rule.judge);
         let input = Input { case: &item.case, sample: &item.sample, key, params: &params, baseline: None };
         let mut asked: Vec<JudgeRequest> = Vec::new();
@@ -39,7 +39,12 @@ impl Evaluation {
             let replies = requests.iter().map(|request| self.ask(&item.case, of, request));
             let replies = futures_util::future::join_all(replies).await;
             let exchanges = requests.into_iter().zip(replies);
-            transcript.exchanges.extend(exchanges.map(|(request, reply)| Exchange { request, reply, of }));
+            transcript.exchanges.extend(exchanges.map(|(request, (reply, source))| Exchange {
+                request,
+                reply,
+                of,
+                source,
+            }));
         }
         let why = "it asks for more although all its requests have replies";
         (Outcome::unmeasured("metric did not finish", why), transcript)

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub use samples::{Samples, Source};
 
-use super::{MAX_ROUNDS, judging::Replies, params_for, similarity::Vectors};
+use super::{MAX_ROUNDS, judging::Replies, similarity::Vectors};
 use crate::{
     contain::contained,
     embed,
@@ -161,7 +161,7 @@ impl Counting<'_> {
         let mut pending: Vec<Pending<'_>> = Vec::new();
         for (key, rule) in rules.metrics_of(case) {
             let Some(metric) = metrics.iter().copied().find(|metric| metric.name() == key.name()) else { continue };
-            let params = params_for(rules, case, key);
+            let params = rules.params_of(case, key);
             if let Ok(None) = contained(|| metric.not_applicable(case, &params)) {
                 let of = rule.map_or(AskedOf::Policy, |rule| rule.judge);
                 pending.push(Pending { metric, key, params, of });
@@ -196,7 +196,7 @@ impl Counting<'_> {
                     (AskedOf::Offline, Request::Judge(asked)) => offline::reply(asked),
                     (AskedOf::Policy | AskedOf::Offline, Request::Embed(asked)) => self.embedder(asked),
                 };
-                known.entry(of).or_default().exchanges.push(Exchange { request, reply, of });
+                known.entry(of).or_default().exchanges.push(Exchange { request, reply, of, source: None });
             }
         }
     }

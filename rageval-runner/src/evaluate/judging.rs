@@ -12,7 +12,7 @@ use crate::{
         key::{ReplyKey, ReplyKeys},
         spec::ReplyMode,
     },
-    model::{CaseId, Ending, JudgeRequest, Reply, Request, Transcript},
+    model::{CaseId, Ending, JudgeRequest, Reply, ReplySource, Request, Transcript},
     store::{
         ledger::Account,
         minute::MinuteLimit,
@@ -45,26 +45,26 @@ pub struct Replies {
 }
 
 impl Judging {
-    /// The reply to one request. Never an `Err`: a failure is a reply that says how it ended.
-    pub async fn ask(&self, case: &CaseId, request: &JudgeRequest) -> Reply {
-        let Some(replies) = &self.replies else { return self.within_limits(case, request).await };
+    /// The reply to one request, and where it came from. Never an `Err`: a failure is a reply that says how it ended.
+    pub async fn ask(&self, case: &CaseId, request: &JudgeRequest) -> (Reply, Option<ReplySource>) {
+        let Some(replies) = &self.replies else { return (self.within_limits(case, request).await, None) };
         let key = match replies.keys.key(request) {
             Ok(key) => key,
-            Err(error) => return Reply::Failed { ending: Ending::Unsupported, why: error.to_string() },
+            Err(error) => return (Reply::Failed { ending: Ending::Unsupported, why: error.to_string() }, None),
         };
         // One at a time for a key: equal requests of two cases are paid for once.
         let mut turn = replies.kept.turn(&key).await;
         if let Some(reply) = replies.find(&key, request) {
-            return reply;
+            return from(ReplySource::Stored, reply);
         }
         if turn.claim().await
             && let Some(reply) = replies.find(&key, request)
         {
-            return reply;
+            return from(ReplySource::Stored, reply);
         }
         let reply = self.within_limits(case, request).await;
         replies.keep(case, request, &key, &reply, &mut turn).await;
-        reply
+        from(ReplySource::Asked, reply)
     }
 
     /// Drops stored replies that do not fit their questions, so that the next run asks anew: the last that an unmeasured metric asked.
@@ -90,6 +90,11 @@ impl Judging {
                 }
             }
         }
+    }
+
+    /// How stored replies are used; `None` for a judge that is code.
+    pub fn mode(&self) -> Option<ReplyMode> {
+        self.replies.as_ref().map(|replies| replies.kept.mode())
     }
 
     /// What the run should say of the judge, one line each.
@@ -120,6 +125,15 @@ impl Judging {
         };
         limits.call(judge::estimated(request), self.judge.admit(request), asked).await.unwrap_or_else(Reply::from)
     }
+}
+
+/// A reply with where it came from; nowhere, when nothing was sent.
+fn from(source: ReplySource, reply: Reply) -> (Reply, Option<ReplySource>) {
+    let was_sent = match &reply {
+        Reply::Value { .. } => true,
+        Reply::Failed { ending, why: _ } => ending.was_sent(),
+    };
+    (reply, was_sent.then_some(source))
 }
 
 impl Replies {

@@ -33,8 +33,8 @@ use crate::{
     judge::offline,
     metric::{Input, Metric, Params, Step, finish},
     model::{
-        AskedOf, CaseId, Exchange, GoldenCase, JudgeRequest, MetricKey, Outcome, Record, Reply, Request, Sample, Taken,
-        Transcript, Unmeasured,
+        AskedOf, CaseId, Exchange, GoldenCase, JudgeRequest, MetricKey, Outcome, Record, Reply, ReplySource, Request,
+        Sample, Taken, Transcript, Unmeasured,
     },
     store::{baseline::Answers, ledger::Ledger, slots::Limit},
     system::{Asked, Latency, Question, RagSystem, cause},
@@ -113,7 +113,7 @@ impl Evaluation {
                 outcomes.insert(key.clone(), Outcome::unmeasured("unknown metric", why));
                 continue;
             };
-            let params = params_for(&self.rules, case, key);
+            let params = self.rules.params_of(case, key);
             match (contained(|| metric.not_applicable(case, &params)), &taken) {
                 (Err(panic), _) => {
                     outcomes.insert(key.clone(), panicked(&panic));
@@ -231,8 +231,8 @@ impl Evaluation {
             }
             let replies =
                 futures_util::future::join_all(asked.iter().map(|(of, request)| self.ask(case, *of, request)));
-            for ((of, request), reply) in asked.iter().zip(replies.await) {
-                let exchange = Exchange { request: request.clone(), reply, of: *of };
+            for ((of, request), (reply, source)) in asked.iter().zip(replies.await) {
+                let exchange = Exchange { request: request.clone(), reply, of: *of, source };
                 known.entry(*of).or_default().exchanges.push(exchange);
             }
         }
@@ -243,27 +243,18 @@ impl Evaluation {
         }
     }
 
-    async fn ask(&self, case: &GoldenCase, of: AskedOf, request: &Request) -> Reply {
+    async fn ask(&self, case: &GoldenCase, of: AskedOf, request: &Request) -> (Reply, Option<ReplySource>) {
         self.ask_at(&case.id, of, request).await
     }
 
-    async fn ask_at(&self, case: &CaseId, of: AskedOf, request: &Request) -> Reply {
+    async fn ask_at(&self, case: &CaseId, of: AskedOf, request: &Request) -> (Reply, Option<ReplySource>) {
         match (of, request) {
             (AskedOf::Policy, Request::Judge(request)) => self.judging.ask(case, request).await,
-            (AskedOf::Offline, Request::Judge(request)) => offline::reply(request),
+            (AskedOf::Offline, Request::Judge(request)) => (offline::reply(request), None),
             (AskedOf::Policy | AskedOf::Offline, Request::Embed(request)) => {
                 similarity::similarities(self.embedding.as_ref(), case, request).await
             }
         }
-    }
-}
-
-/// A metric's parameters for one case: the policy's with the case's own over them.
-fn params_for(rules: &Rules, case: &GoldenCase, key: &MetricKey) -> Params {
-    let base = rules.metrics.get(key).map(|rule| rule.params.clone()).unwrap_or_default();
-    match case.bars.get(key) {
-        Some(bar) => base.overlaid(&bar.params),
-        None => base,
     }
 }
 

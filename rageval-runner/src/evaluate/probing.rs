@@ -32,8 +32,8 @@ impl Evaluation {
                     return verdict.ok_or_else(|| Unmeasured::new(cause::DATA, "the probe holds no claim"));
                 }
                 Reading::Ask(request) => {
-                    let reply = self.ask_at(&place, AskedOf::Policy, &request).await;
-                    transcript.exchanges.push(Exchange { request, reply, of: AskedOf::Policy });
+                    let (reply, source) = self.ask_at(&place, AskedOf::Policy, &request).await;
+                    transcript.exchanges.push(Exchange { request, reply, of: AskedOf::Policy, source });
                 }
             }
         }

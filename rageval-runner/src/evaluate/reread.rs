@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Evaluation, MAX_ROUNDS, params_for};
+use super::{Evaluation, MAX_ROUNDS};
 use crate::{
     contain::contained,
     metric::{Input, Metric, Params, Reread, Step, asking, finish},
@@ -92,7 +92,7 @@ impl Evaluation {
         let metric = self.metrics.iter().copied().find(|metric| metric.name() == key.name())?;
         let baseline = metric.reads_baseline().then(|| self.baseline.sample_of(case)).flatten().map(Arc::new);
         let of = self.rules.metrics.get(key).map_or(AskedOf::Policy, |rule| rule.judge);
-        Some(Judged { metric, params: params_for(&self.rules, case, key), of, case, key, sample, baseline })
+        Some(Judged { metric, params: self.rules.params_of(case, key), of, case, key, sample, baseline })
     }
 
     async fn verdicts_again(
@@ -108,8 +108,8 @@ impl Evaluation {
             let heard = match step {
                 Err(panic) => Heard::Nothing { why: format!("the metric panicked: {panic}") },
                 Ok(asking::Reading::Ask(request)) => {
-                    let reply = self.ask(judged.case, judged.of, &request).await;
-                    transcript.exchanges.push(Exchange { request, reply, of: judged.of });
+                    let (reply, source) = self.ask(judged.case, judged.of, &request).await;
+                    transcript.exchanges.push(Exchange { request, reply, of: judged.of, source });
                     continue;
                 }
                 Ok(asking::Reading::Fault(fault)) => {
@@ -158,9 +158,9 @@ impl Evaluation {
             asked = new.iter().map(|request| of_reading(request, number)).collect();
             let asking = asked.iter().map(|request| self.ask(judged.case, judged.of, request));
             let replies = futures_util::future::join_all(asking).await;
-            for ((request, later), reply) in new.into_iter().zip(&asked).zip(replies) {
-                seen.exchanges.push(Exchange { request, reply: reply.clone(), of: judged.of });
-                sent.exchanges.push(Exchange { request: later.clone(), reply, of: judged.of });
+            for ((request, later), (reply, source)) in new.into_iter().zip(&asked).zip(replies) {
+                seen.exchanges.push(Exchange { request, reply: reply.clone(), of: judged.of, source });
+                sent.exchanges.push(Exchange { request: later.clone(), reply, of: judged.of, source });
             }
         }
         unfinished(sent)

@@ -17,7 +17,7 @@ use crate::{
         stored::{self, VectorKeys},
     },
     judge::{key::ReplyKey, spec::ReplyMode},
-    model::{CaseId, EmbedRequest, Ending, Reply},
+    model::{CaseId, EmbedRequest, Ending, Reply, ReplySource},
     store::{
         ledger::Account,
         minute::MinuteLimit,
@@ -49,15 +49,19 @@ pub struct Vectors {
 }
 
 /// The similarity of a text to each of others, as a list of numbers from -1 to 1. `None` is a policy without an embedder.
-pub(super) async fn similarities(embedding: Option<&Embedding>, case: &CaseId, request: &EmbedRequest) -> Reply {
+pub(super) async fn similarities(
+    embedding: Option<&Embedding>,
+    case: &CaseId,
+    request: &EmbedRequest,
+) -> (Reply, Option<ReplySource>) {
     let Some(embedding) = embedding else {
         let why = "no `embedder` in thresholds.yaml".to_owned();
-        return Reply::Failed { ending: Ending::Unsupported, why };
+        return (Reply::Failed { ending: Ending::Unsupported, why }, None);
     };
     let vectors = embedding.vectors_of(case, &request.texts()).await;
-    match vectors.and_then(|vectors| compared(request, &vectors)) {
-        Ok(similarities) => Reply::Value { value: similarities.into() },
-        Err(failed) => failed.into(),
+    match vectors.and_then(|(vectors, source)| Ok((compared(request, &vectors)?, source))) {
+        Ok((similarities, source)) => (Reply::Value { value: similarities.into() }, source),
+        Err(failed) => (failed.into(), None),
     }
 }
 
@@ -71,12 +75,21 @@ impl Embedding {
         notices
     }
 
-    /// The vectors of these different texts, by text.
-    async fn vectors_of(&self, case: &CaseId, texts: &[String]) -> Result<BTreeMap<String, Vec<f32>>, Failed> {
+    /// The vectors of these different texts, by text, and where they came from.
+    async fn vectors_of(
+        &self,
+        case: &CaseId,
+        texts: &[String],
+    ) -> Result<(BTreeMap<String, Vec<f32>>, Option<ReplySource>), Failed> {
         let (mut known, mut missing) = match &self.vectors {
             Some(vectors) => vectors.find(texts).await?,
             None => (BTreeMap::new(), texts.iter().map(|text| Missing { text: text.clone(), turn: None }).collect()),
         };
+        let source = self.vectors.as_ref().map(|_| match (known.len(), missing.len()) {
+            (_, 0) => ReplySource::Stored,
+            (0, _) => ReplySource::Asked,
+            (_, _) => ReplySource::PartlyStored,
+        });
         while !missing.is_empty() {
             let mut batch: Vec<Missing<'_>> = missing.drain(..missing.len().min(BATCH)).collect();
             let texts: Vec<String> = batch.iter().map(|one| one.text.clone()).collect();
@@ -100,7 +113,7 @@ impl Embedding {
             );
             return Err(Failed::new(Ending::Provider, why));
         }
-        Ok(known)
+        Ok((known, source))
     }
 
     /// One request, within the embedder's limits and the run's budget.

@@ -41,13 +41,13 @@ async fn asked(judging: &Judging, key: &MetricKey, request: &JudgeRequest) -> Re
             Reading::Fault(fault) => return Err(fault),
             Reading::Ask(request) => {
                 let reply = match &request {
-                    Request::Judge(asked) => judging.ask(&place, asked).await,
+                    Request::Judge(asked) => judging.ask(&place, asked).await.0,
                     Request::Embed(_) => {
                         let why = "steps are no matter of an embedder".to_owned();
                         Reply::Failed { ending: Ending::Unsupported, why }
                     }
                 };
-                transcript.exchanges.push(Exchange { request, reply, of: AskedOf::Policy });
+                transcript.exchanges.push(Exchange { request, reply, of: AskedOf::Policy, source: None });
             }
         }
     }

@@ -17,7 +17,7 @@ pub mod slice;
 pub mod tally;
 
 pub use basis::{Basis, MetricFacts, holds_drop, holds_min};
-pub use case::{case_findings, decide_case};
+pub use case::{Bar, Broken, CaseFindings, case_findings, decide_case};
 pub use decide::decide_gate;
 pub use plan::{Gate, GateRule, gates, is_tested, needed_cases, trusted_metrics};
 pub use regression::{DropTests, Population, compare_population, drop_tests, suspected};

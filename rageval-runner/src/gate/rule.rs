@@ -257,6 +257,15 @@ impl Rules {
         }
     }
 
+    /// A metric's parameters for one case: the policy's with the case's own over them.
+    pub fn params_of(&self, case: &GoldenCase, key: &MetricKey) -> Params {
+        let base = self.metrics.get(key).map(|rule| rule.params.clone()).unwrap_or_default();
+        match case.bars.get(key) {
+            Some(bar) => base.overlaid(&bar.params),
+            None => base,
+        }
+    }
+
     /// The lowest score that passes for one case and metric: the case's own bar, else the policy's.
     pub fn min_of(&self, case: &GoldenCase, key: &MetricKey) -> Option<UnitInterval> {
         let own = case.bars.get(key).and_then(|bar| bar.min);

@@ -17,6 +17,10 @@ pub struct Location {
     pub package: &'static str,
     /// The test target's name.
     pub target: &'static str,
+    /// The test's source, as it was compiled.
+    pub file: &'static str,
+    /// The line in it.
+    pub line: u32,
     /// Calls `insta::assert_snapshot!(name, body)` in the test's own crate, so that the snapshot names the right source.
     pub snapshot: fn(&str, &str),
 }

@@ -169,6 +169,8 @@ fn session(
     }
     let snapshots = Snapshots {
         folder: setup::package_folder(location, &context).join("tests").join("snapshots").join(location.target),
+        file: location.file,
+        line: location.line,
         assert: location.snapshot,
         fail_on: files.policy.rules.fail_on,
         judge: pinned.finish(),

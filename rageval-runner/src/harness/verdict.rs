@@ -270,12 +270,11 @@ pub(super) fn finish(session: &Session) -> Result<(), StoreError> {
     let trust = session.trust(&session.generators_so_far());
     let (waivers, waived_nothing) = waivers(session, &trust);
     let notices = notices(session, &trust, &records, waived_nothing);
-    let path = session.write_run(&for_reports(session, &waivers, &notices))?;
+    let shown = for_reports(session, &waivers, &notices);
+    let path = session.write_run(&shown)?;
     let summary = console::summary::Summary {
         decisions: &decisions,
-        set: &session.files.set,
-        records: &records,
-        basis: basis(session),
+        cases: &shown.cases,
         waivers: &waivers,
         population: population.as_ref().filter(|_| session.files.scope == Scope::Whole),
         notices: &notices,

@@ -27,6 +27,7 @@ impl Session {
     /// Where the run comes from.
     pub(super) fn manifest(&self, missing: BTreeSet<CaseId>) -> Manifest {
         let set = &self.files.set;
+        let opened = self.evaluation.get().and_then(|opened| opened.as_ref().ok());
         Manifest {
             run_id: self.folder.id().to_owned(),
             rageval: env!("CARGO_PKG_VERSION").to_owned(),
@@ -51,6 +52,8 @@ impl Session {
             partial: self.partial(),
             judge_calls_itself: self.judge.other_names(),
             spent: self.ledger().and_then(Ledger::spent),
+            reply_mode: opened.and_then(|opened| opened.judging.mode()).map(|mode| mode.as_str().to_owned()),
+            snapshots: self.snapshots.stamp(&self.files.policy.root, &self.metrics),
         }
     }
 

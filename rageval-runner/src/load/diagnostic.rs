@@ -272,7 +272,7 @@ pub(crate) fn is_invisible(c: char) -> bool {
 /// `did you mean "x"?` for the nearest of the known names, where one is near enough to be meant.
 ///
 /// Near enough: a quarter of the word's characters edited at most (at least one), or the same word but for letter case, `-` and `_`.
-pub(crate) fn did_you_mean<'n>(word: &str, known: impl IntoIterator<Item = &'n str>) -> Option<String> {
+pub fn did_you_mean<'n>(word: &str, known: impl IntoIterator<Item = &'n str>) -> Option<String> {
     let plain = |text: &str| -> String {
         text.chars().filter(|c| c.is_alphanumeric() || *c == '@').flat_map(char::to_lowercase).collect()
     };

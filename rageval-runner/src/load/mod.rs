@@ -41,7 +41,7 @@ mod yaml;
 
 pub use budget::ReplyModes;
 pub use cases::{cases, one_file};
-pub use diagnostic::{Diagnostic, Diagnostics};
+pub use diagnostic::{Diagnostic, Diagnostics, did_you_mean};
 pub use labels::{Labels, labels};
 pub use other_judge::with_judge;
 pub use slices::check_slices;

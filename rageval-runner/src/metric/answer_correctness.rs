@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    Input, Kind, Metric, Param, ParamKind, Params, Step,
+    Formula, Input, Kind, Made, Metric, Param, ParamKind, Params, Step,
     answering::{Answering, WRONG_ANSWER, WRONG_REFUSAL, blank, right_refusal},
     asking::{self, Reading},
     cause,
@@ -11,12 +11,14 @@ use super::{
     numbered::entries,
     scoring::{claim_of, no_claims, scored, supported},
     similarity::{self, floored},
+    worked::equals,
 };
 use crate::{
     model::{
         Claim, Detail, EmbedRequest, Evidence, Expectation, GoldenCase, JudgeRequest, Outcome, Transcript,
         UnitInterval, Verdict,
     },
+    report::console::text::score as score_text,
     text,
 };
 
@@ -50,6 +52,32 @@ impl Metric for AnswerCorrectness {
 
     fn about(&self) -> &str {
         "agreement of the answer's statements with those of the reference answer"
+    }
+
+    fn formula(&self, params: &Params) -> Formula {
+        if weight(params).is_some() {
+            Formula::of("(1 - w) x 2 x correct / (2 x correct + wrong + missing) + w x cosine of answer and reference")
+        } else {
+            Formula::of("2 x correct / (2 x correct + wrong + missing): sentences of the answer, and of the reference")
+        }
+    }
+
+    fn worked(&self, Made { input, detail, .. }: &Made<'_>) -> Option<Vec<String>> {
+        let count = |verdict| detail.claims.iter().filter(|claim| claim.verdict == verdict).count();
+        let of_reference = detail.claims.iter().rev().take_while(|claim| claim.text.starts_with(OF_REFERENCE)).count();
+        let (wrong, missing) = (count(Verdict::Contradicted), count(Verdict::Unsupported));
+        let correct = detail.claims.len().checked_sub(of_reference + wrong)?;
+        let agreement = UnitInterval::share(2 * correct, 2 * correct + wrong + missing)?.get();
+        let mut lines = vec![format!(
+            "{correct} correct, {wrong} wrong, {missing} of {of_reference} missing: 2 x {correct} / (2 x {correct} + {wrong} + {missing}){}",
+            equals(agreement)
+        )];
+        if let Some((weight, cosine)) = weight(input.params).zip(detail.similarity) {
+            let both = (1.0 - weight) * agreement + weight * floored(cosine);
+            let (rest, agreement) = (1.0 - weight, score_text(agreement));
+            lines.push(format!("{rest} x {agreement} + {weight} x {}{}", score_text(floored(cosine)), equals(both)));
+        }
+        Some(lines)
     }
 
     fn kind(&self) -> Kind {
@@ -166,6 +194,9 @@ fn best(outcomes: Vec<Outcome>) -> Outcome {
     }
 }
 
+/// What stands before a claim of the reference.
+const OF_REFERENCE: &str = "reference: ";
+
 /// What the judge says of an answer against one reference.
 struct Statements {
     answer: Vec<Claim>,
@@ -184,7 +215,7 @@ impl Statements {
             let verdict = part.one_of("verdict", &REFERENCE)?;
             let reason = part.text("reason")?.map(str::to_owned);
             statements.reference.push(Claim {
-                text: format!("reference: {sentence}"),
+                text: format!("{OF_REFERENCE}{sentence}"),
                 verdict,
                 evidence: None,
                 reason,

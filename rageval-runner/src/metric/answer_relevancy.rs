@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    Input, Kind, Metric, Param, ParamKind, Params, Step,
+    Formula, Input, Kind, Metric, Param, ParamKind, Params, Step,
     answering::{Answering, WRONG_REFUSAL, blank, right_refusal},
     asking::{self, Reading},
     material::sentences,
@@ -53,6 +53,19 @@ impl Metric for AnswerRelevancy {
 
     fn about(&self) -> &str {
         "whether the answer speaks to the question: by its sentences, or by the questions that it suggests"
+    }
+
+    fn formula(&self, params: &Params) -> Formula {
+        if by_questions(params) {
+            Formula::of(
+                "mean cosine of the query to each question that the answer suggests; 0 below 0, and for a noncommittal answer",
+            )
+        } else {
+            Formula::share(
+                "sentences that speak to the question / sentences that state something",
+                "statements relevant",
+            )
+        }
     }
 
     fn kind(&self) -> Kind {

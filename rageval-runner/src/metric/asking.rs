@@ -131,6 +131,7 @@ mod tests {
                 of: AskedOf::Policy,
                 request: Request::Judge(JudgeRequest { retry, ..request() }),
                 reply: reply.clone(),
+                source: None,
             })
             .collect();
         read(&Transcript { exchanges }, &request(), |value| value.as_u64().ok_or_else(|| "no number".to_owned()))

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::{
-    Input, Kind, Metric, Params, Step, asking,
+    Formula, Input, Kind, Metric, Params, Step, asking,
     context_recall::{missing_reference, reference_and_contexts},
     material::Readable,
     numbered::entries,
@@ -35,6 +35,10 @@ impl Metric for ContextEntityRecall {
 
     fn about(&self) -> &str {
         "share of the reference answer's entities that the retrieved contexts name"
+    }
+
+    fn formula(&self, _params: &Params) -> Formula {
+        Formula::share("entities of the reference that the contexts name / entities of the reference", "entities found")
     }
 
     fn kind(&self) -> Kind {

@@ -3,12 +3,13 @@
 use serde_json::Value;
 
 use super::{
-    Input, Kind, Metric, Params, Reread, Step,
+    Formula, Input, Kind, Made, Metric, Params, Reread, Step,
     asking::{self, Reading},
     material::{Readable, names_of},
     numbered::entries,
     scoring::scored,
     shuffled::Shuffled,
+    worked::{equals, row},
 };
 use crate::model::{
     Claim, Detail, Expectation, GoldenCase, JudgeRequest, Outcome, RetrievedContext, Transcript, UnitInterval, Verdict,
@@ -34,6 +35,20 @@ impl Metric for ContextPrecision {
 
     fn about(&self) -> &str {
         "average precision of the retrieved contexts that are useful for the question"
+    }
+
+    fn formula(&self, _params: &Params) -> Formula {
+        Formula::of("mean, over the useful contexts, of (useful ones down to its rank) / rank")
+    }
+
+    fn worked(&self, Made { detail, .. }: &Made<'_>) -> Option<Vec<String>> {
+        let useful = (1_usize..).zip(&detail.claims).filter(|(_, claim)| claim.verdict == Verdict::Supported);
+        let ranks: Vec<usize> = useful.map(|(rank, _)| rank).collect();
+        let terms = || (1_usize..).zip(&ranks).map(|(at, rank)| (at, *rank));
+        let mean = terms().map(|(at, rank)| at as f64 / rank as f64).sum::<f64>() / ranks.len() as f64;
+        let shown = row(terms().map(|(at, rank)| format!("{at}/{rank}")), " + ");
+        // Without a useful context there is nothing to take the mean of, and the note says so.
+        (!ranks.is_empty()).then(|| vec![format!("({shown}) / {}{}", ranks.len(), equals(mean))])
     }
 
     fn kind(&self) -> Kind {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    Input, Kind, Metric, Params, Reread, Step,
+    Formula, Input, Kind, Metric, Params, Reread, Step,
     asking::{self, Reading},
     cause,
     material::{Readable, named, stating_sentences},
@@ -34,6 +34,13 @@ impl Metric for ContextRecall {
 
     fn about(&self) -> &str {
         "share of the reference answer's statements that the retrieved contexts hold"
+    }
+
+    fn formula(&self, _params: &Params) -> Formula {
+        Formula::share(
+            "reference statements that the contexts hold / reference statements",
+            "reference statements in the contexts",
+        )
     }
 
     fn kind(&self) -> Kind {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    Input, Kind, Metric, Params, Reread, Step,
+    Formula, Input, Kind, Metric, Params, Reread, Step,
     asking::{self, Reading},
     material::{Readable, names_of},
     numbered::entries,
@@ -29,6 +29,10 @@ impl Metric for ContextRelevancy {
 
     fn about(&self) -> &str {
         "share of the retrieved contexts that speak to the question"
+    }
+
+    fn formula(&self, _params: &Params) -> Formula {
+        Formula::share("contexts that speak to the question / readable contexts", "contexts relevant")
     }
 
     fn kind(&self) -> Kind {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    Input, Kind, Metric, Param, ParamKind, Params, Reread, Step,
+    Formula, Input, Kind, Metric, Param, ParamKind, Params, Reread, Step,
     answering::{Answering, blank},
     asking::{self, Reading},
     confirm::Confirm,
@@ -33,6 +33,10 @@ impl Metric for Faithfulness {
 
     fn about(&self) -> &str {
         "share of the answer's claims that the retrieved contexts support"
+    }
+
+    fn formula(&self, _params: &Params) -> Formula {
+        Formula::share("claims that the contexts support / all claims of the answer", "claims supported")
     }
 
     fn kind(&self) -> Kind {

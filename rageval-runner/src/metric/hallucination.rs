@@ -1,7 +1,7 @@
 //! The metric `hallucination`: which share of the answer's claims the retrieved contexts do not contradict.
 
 use super::{
-    Input, Kind, Metric, Param, Params, Reread, Step,
+    Formula, Input, Kind, Metric, Param, Params, Reread, Step,
     asking::Reading,
     faithfulness::{MODE, judged_again, share_of},
     scoring::share_of_claims,
@@ -22,6 +22,13 @@ impl Metric for Hallucination {
 
     fn about(&self) -> &str {
         "share of the answer's claims that the retrieved contexts do not contradict: 1 is none contradicted"
+    }
+
+    fn formula(&self, _params: &Params) -> Formula {
+        Formula::share(
+            "claims that the contexts do not contradict / all claims of the answer",
+            "claims not contradicted",
+        )
     }
 
     fn kind(&self) -> Kind {

@@ -34,11 +34,13 @@ pub mod single_claim;
 pub mod task_completion;
 #[cfg(test)]
 pub(crate) mod trying;
+pub mod worked;
 
 use std::collections::BTreeMap;
 
 pub use custom::FnMetric;
 pub use reread::Reread;
+pub use worked::{Formula, Made};
 
 use crate::model::{Detail, GoldenCase, Language, MetricKey, Outcome, Request, Sample, Score, Transcript};
 
@@ -285,6 +287,17 @@ pub trait Metric: Send + Sync {
 
     /// What it says, in one sentence for the documentation and the schema.
     fn about(&self) -> &str;
+
+    /// How its score is made, in words and signs; empty where it does not say.
+    fn formula(&self, _params: &Params) -> Formula {
+        Formula::default()
+    }
+
+    /// The formula with the numbers of one score of it, a line each, before `not`; the last line ends with `= ` and the score. `None`
+    /// where the parts of the score say no more than its detail, which is then shown.
+    fn worked(&self, _made: &Made<'_>) -> Option<Vec<String>> {
+        None
+    }
 
     /// What it looks at.
     fn kind(&self) -> Kind;

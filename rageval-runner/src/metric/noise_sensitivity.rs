@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    Input, Kind, Metric, Param, ParamKind, Params, Step,
+    Formula, Input, Kind, Metric, Param, ParamKind, Params, Step,
     answering::{Answering, blank},
     asking,
     context_recall::{first_reference, missing_reference},
@@ -42,6 +42,10 @@ impl Metric for NoiseSensitivity {
 
     fn about(&self) -> &str {
         "share of the answer's statements that no retrieved context misled: 1 is none misled"
+    }
+
+    fn formula(&self, _params: &Params) -> Formula {
+        Formula::share("statements that no context misled / statements of the answer", "statements not misled")
     }
 
     fn kind(&self) -> Kind {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    Input, Kind, Metric, Param, ParamKind, Params, Step,
+    Formula, Input, Kind, Metric, Param, ParamKind, Params, Step,
     answering::{Answering, blank, right_refusal},
     asking::{self, Reading},
     cause,
@@ -57,6 +57,12 @@ impl Metric for Pairwise {
 
     fn about(&self) -> &str {
         "whether the answer is better than the baseline's: 1 better, 0.5 a tie, 0 worse"
+    }
+
+    fn formula(&self, _params: &Params) -> Formula {
+        Formula::of(
+            "1 when the answer is preferred to the baseline's in both orders, 0 when the baseline's is, else 0.5",
+        )
     }
 
     fn kind(&self) -> Kind {

@@ -3,7 +3,7 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::{
-    Input, Kind, Metric, Param, ParamKind, Params, Step,
+    Formula, Input, Kind, Metric, Param, ParamKind, Params, Step,
     answering::{Answering, blank},
     cause,
     material::sentences,
@@ -49,6 +49,10 @@ impl Metric for Length {
         "whether the answer is at most `max` characters, words or sentences long"
     }
 
+    fn formula(&self, _params: &Params) -> Formula {
+        Formula::of("1 when the answer's length is at most `max`, else 0")
+    }
+
     fn kind(&self) -> Kind {
         Kind::Quantity
     }
@@ -89,6 +93,10 @@ impl Metric for Latency {
         "whether the system took at most `max` milliseconds"
     }
 
+    fn formula(&self, _params: &Params) -> Formula {
+        Formula::of("1 when the milliseconds of the call are at most `max`, else 0")
+    }
+
     fn kind(&self) -> Kind {
         Kind::Quantity
     }
@@ -119,6 +127,10 @@ impl Metric for Tokens {
 
     fn about(&self) -> &str {
         "whether the answer used at most `max` tokens, read and written"
+    }
+
+    fn formula(&self, _params: &Params) -> Formula {
+        Formula::of("1 when tokens read and written are at most `max`, else 0")
     }
 
     fn kind(&self) -> Kind {
@@ -152,6 +164,10 @@ impl Metric for Cost {
 
     fn about(&self) -> &str {
         "whether the answer cost at most `max` US dollars"
+    }
+
+    fn formula(&self, _params: &Params) -> Formula {
+        Formula::of("1 when the US dollars are at most `max`, else 0")
     }
 
     fn kind(&self) -> Kind {

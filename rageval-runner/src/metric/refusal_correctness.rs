@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    Input, Kind, Metric, Param, ParamKind, Params, Step,
+    Formula, Input, Kind, Metric, Param, ParamKind, Params, Step,
     answering::{Answering, WRONG_ANSWER, WRONG_REFUSAL, blank},
     asking,
     numbered::Part,
@@ -25,6 +25,10 @@ impl Metric for RefusalCorrectness {
 
     fn about(&self) -> &str {
         "whether the system declined exactly when it should"
+    }
+
+    fn formula(&self, _params: &Params) -> Formula {
+        Formula::of("1 when the system declined exactly when it should, else 0")
     }
 
     fn kind(&self) -> Kind {

@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::{
-    Input, Kind, Metric, Param, ParamKind, Params, Step, asking, cause, material, numbered::Part, scoring::scored,
+    Formula, Input, Kind, Metric, Param, ParamKind, Params, Step, asking, cause, material, numbered::Part,
+    scoring::scored,
 };
 use crate::model::{Detail, GoldenCase, JudgeRequest, Outcome, Transcript};
 
@@ -23,6 +24,10 @@ impl Metric for Rubric {
 
     fn about(&self) -> &str {
         "which of your own levels the answer reaches, by your criterion"
+    }
+
+    fn formula(&self, _params: &Params) -> Formula {
+        Formula::of("the score that thresholds.yaml gives the level that the judge chose")
     }
 
     fn kind(&self) -> Kind {

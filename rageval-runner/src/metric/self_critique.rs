@@ -3,12 +3,13 @@
 use serde_json::Value;
 
 use super::{
-    Input, Kind, Metric, Params, Step,
+    Formula, Input, Kind, Made, Metric, Params, Step,
     answering::{Answering, WRONG_REFUSAL, blank, right_refusal},
-    asking,
+    asking::{self, Reading},
     material::Readable,
     numbered::Part,
     scoring::scored,
+    worked::equals,
 };
 use crate::model::{Detail, Expectation, GoldenCase, JudgeRequest, Outcome, Transcript, UnitInterval};
 
@@ -42,6 +43,22 @@ impl Metric for SelfCritique {
         "weighted grades of the answer's faithfulness, relevance and completeness"
     }
 
+    fn formula(&self, _params: &Params) -> Formula {
+        Formula::of("(0.40 x faithfulness + 0.35 x relevance + 0.25 x completeness) / 10, each a grade from 0 to 10")
+    }
+
+    fn worked(&self, Made { input, transcript, detail, .. }: &Made<'_>) -> Option<Vec<String>> {
+        let contexts = Readable::of(input.sample);
+        let read = asking::read(transcript, &request(input, &contexts), Critique::read);
+        let Reading::Read(Critique { faithfulness, relevance, completeness, .. }) = read else { return None };
+        let faithfulness = if contexts.is_empty() { 0.0 } else { faithfulness };
+        let grades = [(FAITHFULNESS, faithfulness), (RELEVANCE, relevance), (COMPLETENESS, completeness)];
+        let terms = grades.map(|(weight, grade)| format!("{:.2} x {grade}", weight / 100.0)).join(" + ");
+        let sum = grades.iter().map(|(weight, grade)| weight * grade).sum::<f64>() / 100.0;
+        let note = detail.note.iter().cloned();
+        Some(note.chain([format!("({terms}) / {HIGHEST}{}", equals(sum / HIGHEST))]).collect())
+    }
+
     fn kind(&self) -> Kind {
         Kind::Judged
     }
@@ -61,12 +78,16 @@ impl Metric for SelfCritique {
             (Answering::Answered, Expectation::Answer | Expectation::Refuse) => {}
         }
         let contexts = Readable::of(input.sample);
-        let request = JudgeRequest::new("self_critique.grades", input.language())
-            .text("query", &input.case.query)
-            .text("answer", &input.sample.answer.response)
-            .numbered("contexts", contexts.texts());
+        let request = request(input, &contexts);
         asking::read(transcript, &request, Critique::read).then(|critique| critique.outcome(&contexts))
     }
+}
+
+fn request(input: &Input<'_>, contexts: &Readable<'_>) -> JudgeRequest {
+    JudgeRequest::new("self_critique.grades", input.language())
+        .text("query", &input.case.query)
+        .text("answer", &input.sample.answer.response)
+        .numbered("contexts", contexts.texts())
 }
 
 /// What the judge says.

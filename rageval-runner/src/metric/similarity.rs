@@ -64,7 +64,7 @@ mod tests {
 
     fn reading(reply: Reply) -> Reading<Vec<f64>> {
         let request = EmbedRequest::new("q", ["a", "b"]);
-        let exchange = Exchange { request: Request::Embed(request.clone()), reply, of: AskedOf::Policy };
+        let exchange = Exchange { request: Request::Embed(request.clone()), reply, of: AskedOf::Policy, source: None };
         read(&Transcript { exchanges: vec![exchange] }, request)
     }
 

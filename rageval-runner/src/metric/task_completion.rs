@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    Input, Kind, Metric, Params, Step,
+    Formula, Input, Kind, Metric, Params, Step,
     answering::{Answering, WRONG_REFUSAL, blank},
     asking,
     material::sentences,
@@ -29,6 +29,10 @@ impl Metric for TaskCompletion {
 
     fn about(&self) -> &str {
         "share of what the question asks for that the answer does"
+    }
+
+    fn formula(&self, _params: &Params) -> Formula {
+        Formula::share("things asked for that the answer does / things asked for", "tasks done")
     }
 
     fn kind(&self) -> Kind {

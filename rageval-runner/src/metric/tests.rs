@@ -161,6 +161,14 @@ fn a_judges_own_score_counts_for_nothing() {
     }
 }
 
+/// Whether the numbers of the formula come to the score, where there is one.
+fn is_explained(tried: &Try) -> bool {
+    match tried.worked() {
+        (Outcome::Scored { score, .. }, lines) => worked::explains(&lines, &score),
+        (Outcome::NotApplicable { .. } | Outcome::Unmeasured { .. }, lines) => lines.is_empty(),
+    }
+}
+
 /// Any JSON, with numbers and words that metrics look for among the rest.
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
@@ -337,8 +345,10 @@ proptest! {
         replies in prop::collection::vec(prop_oneof![2 => nearly_right(), 1 => any_json()], 4),
     ) {
         for metric in judged() {
-            let (outcome, asked) = well_fed(metric).replies(&replies).run();
+            let tried = well_fed(metric).replies(&replies);
+            let (outcome, asked) = tried.run();
             prop_assert!(asked <= 4, "{} asked {asked} times", metric.name());
+            prop_assert!(is_explained(&tried), "{}: {:?}", metric.name(), tried.worked());
             if let Outcome::Scored { score, detail } = &outcome {
                 prop_assert!((0.0..=1.0).contains(&score.value.get()));
                 if let Some((k, n)) = detail.k_of_n {
@@ -365,6 +375,7 @@ proptest! {
             let tried = if is_refusal { tried.refusal(&answer) } else { tried.answer(&answer) };
             if let Some(score) = tried.run().0.score() {
                 prop_assert!((0.0..=1.0).contains(&score.get()), "{}: {}", metric.name(), score.get());
+                prop_assert!(is_explained(&tried), "{}: {:?}", metric.name(), tried.worked());
             }
         }
     }

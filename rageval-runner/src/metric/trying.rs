@@ -173,20 +173,35 @@ impl Try {
         })
     }
 
-    fn run_with(&self, mut reply_to: impl FnMut(&Request) -> Reply) -> (Outcome, usize) {
+    /// The outcome, and the formula with its numbers.
+    pub(crate) fn worked(&self) -> (Outcome, Vec<String>) {
+        let mut replies = self.replies.iter();
+        let next =
+            |request: &Request| replies.next().unwrap_or_else(|| panic!("no reply left for {request:?}")).clone();
+        let (outcome, transcript) = self.transcript_with(next);
+        let lines = self.look(|input| super::worked::worked(self.metric, input, &transcript, &outcome));
+        (outcome, lines)
+    }
+
+    fn run_with(&self, reply_to: impl FnMut(&Request) -> Reply) -> (Outcome, usize) {
+        let (outcome, transcript) = self.transcript_with(reply_to);
+        (outcome, transcript.exchanges.len())
+    }
+
+    fn transcript_with(&self, mut reply_to: impl FnMut(&Request) -> Reply) -> (Outcome, Transcript) {
         let mut transcript = Transcript::default();
         loop {
             match self.step(&transcript) {
                 Step::Done(outcome) => {
                     let outcome = super::finish(self.metric, &self.params, outcome);
-                    return (outcome, transcript.exchanges.len());
+                    return (outcome, transcript);
                 }
                 Step::Ask(requests) => {
                     assert!(!requests.is_empty(), "an empty question never ends");
                     for request in requests {
                         assert_eq!(transcript.reply_to(&request), None, "it asked the same again");
                         let reply = reply_to(&request);
-                        transcript.exchanges.push(Exchange { request, reply, of: AskedOf::Policy });
+                        transcript.exchanges.push(Exchange { request, reply, of: AskedOf::Policy, source: None });
                     }
                 }
             }

@@ -144,6 +144,14 @@ pub struct Finding {
     pub text: String,
 }
 
+impl Finding {
+    /// How far the score lies on the wrong side of its bar; `None` where there is no bar.
+    pub fn shortfall(&self) -> Option<f64> {
+        let (score, bar) = self.score.zip(self.bar)?;
+        Some(self.baseline.map_or(bar - score, |baseline| baseline - score - bar))
+    }
+}
+
 /// What is found of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -28,6 +28,6 @@ pub use sample::{Answer, RetrievedContext, Sample, Usage};
 pub use score::{Score, UnitInterval};
 pub use spending::{Budget, Price, Spending};
 pub use transcript::{
-    AskedOf, EmbedRequest, Ending, Exchange, Field, JudgeRequest, Reply, Request, SCORE_PROBABILITIES, Shown,
-    Transcript,
+    AskedOf, EmbedRequest, Ending, Exchange, Field, JudgeRequest, Reply, ReplySource, Request, SCORE_PROBABILITIES,
+    Shown, Transcript,
 };

@@ -94,6 +94,28 @@ pub struct Manifest {
     /// What it spent on models; absent where none was asked that costs anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<Spending>,
+    /// How stored replies of the judge were used: `cached`, `live` or `replay`; absent for a judge that is code, and where none was opened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_mode: Option<String>,
+    /// Where the snapshots of its target stand; absent where they stand outside the folder of thresholds.yaml, and in runs of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshots: Option<SnapshotsStamp>,
+}
+
+/// Where the snapshots of a test target stand, and what they depend on beside the records: with it they can be left for review elsewhere.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SnapshotsStamp {
+    /// The folder, relative to that of thresholds.yaml, with `/` between its parts.
+    pub folder: String,
+    /// The test's source as a snapshot names it.
+    pub source: String,
+    /// The line in it at which a snapshot is asserted.
+    pub line: u32,
+    /// Digest over judge and metric versions.
+    pub judge: String,
+    /// Names of the metrics whose verdicts are compared.
+    pub metrics: BTreeSet<String>,
 }
 
 /// Which golden set a run used.

@@ -212,6 +212,21 @@ impl Ending {
         Self::NoKey,
     ];
 
+    /// Whether something was sent that ended so.
+    pub fn was_sent(self) -> bool {
+        match self {
+            Self::Unreadable
+            | Self::Empty
+            | Self::Length
+            | Self::ContentFilter
+            | Self::Refusal
+            | Self::ToolCall
+            | Self::TimeOut
+            | Self::Provider => true,
+            Self::Unsupported | Self::Missing | Self::Budget | Self::NoKey => false,
+        }
+    }
+
     /// The cause as counted in reports: `judge reply unreadable`.
     pub fn cause(self) -> &'static str {
         match self {
@@ -242,6 +257,22 @@ pub struct Exchange {
     /// Who answered.
     #[serde(default, skip_serializing_if = "AskedOf::is_policy")]
     pub of: AskedOf,
+    /// Where the reply came from; absent where no reply of this kind is ever stored, where nothing was sent, and in runs of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<ReplySource>,
+}
+
+/// Where a reply came from, of a model whose replies are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum ReplySource {
+    /// It was stored: by an earlier run, or by this one for another case.
+    Stored,
+    /// It was asked for.
+    Asked,
+    /// Of several vectors some were stored, and the others asked for.
+    PartlyStored,
 }
 
 /// Who answers the requests of a metric.

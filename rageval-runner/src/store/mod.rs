@@ -8,10 +8,12 @@ pub mod ledger;
 pub mod lock;
 pub mod minute;
 pub mod probes;
+pub mod prune;
 pub mod readings;
 pub mod replies;
 pub mod runs;
 pub mod slots;
+pub mod snapshots;
 pub mod steps;
 
 use std::{
@@ -61,7 +63,7 @@ impl StoreError {
 }
 
 /// Writes a file whole or not at all: a temporary file in the same folder, then a rename. Makes the folder when missing.
-pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     write_piecewise(path, |file| file.write_all(bytes))
 }
 

@@ -233,11 +233,27 @@ fn has_ended(folder: &Path, modified: SystemTime) -> bool {
     folder.join("run.json").is_file() || modified.elapsed().is_ok_and(|age| age > a_day)
 }
 
+/// The folder that a `latest` file names; `None` for any other path.
+fn latest(path: &Path) -> Result<Option<PathBuf>, StoreError> {
+    if path.file_name().is_none_or(|name| name != "latest") || !path.is_file() {
+        return Ok(None);
+    }
+    let name = fs::read_to_string(path).map_err(StoreError::io(path))?;
+    Ok(Some(path.parent().unwrap_or_else(|| Path::new(".")).join(name.trim())))
+}
+
+/// The folder of a run that is named as [`read`] takes it.
+pub fn folder(path: &Path) -> Result<PathBuf, StoreError> {
+    match latest(path)? {
+        Some(folder) => Ok(folder),
+        None if path.is_dir() => Ok(path.to_owned()),
+        None => Ok(path.parent().unwrap_or_else(|| Path::new(".")).to_owned()),
+    }
+}
+
 /// Reads a run: a `run.json`, a run folder of either form, or a `latest` file.
 pub fn read(path: &Path) -> Result<Run, StoreError> {
-    if path.file_name().is_some_and(|name| name == "latest") && path.is_file() {
-        let name = fs::read_to_string(path).map_err(StoreError::io(path))?;
-        let folder = path.parent().unwrap_or_else(|| Path::new(".")).join(name.trim());
+    if let Some(folder) = latest(path)? {
         return read(&folder);
     }
     if path.is_dir() {

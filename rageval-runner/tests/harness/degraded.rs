@@ -16,7 +16,7 @@ crate::tests![
     a_verbose_system_fails_on_what_it_adds,
     a_hallucinating_system_fails_on_faithfulness,
     a_system_that_never_refuses_fails_on_refusals,
-    an_unknown_variant_is_no_score,
+    an_unknown_variant_is_refused_before_anything_runs,
 ];
 
 /// Runs the gate of this repository on the demo, degraded in one way; in CI's manner, so that nothing is written beside the source.
@@ -141,6 +141,10 @@ fn a_system_that_never_refuses_fails_on_refusals() {
     );
 }
 
-fn an_unknown_variant_is_no_score() {
-    demo("weak-retreiver").ends_with(101).says("system error").says("weak-retriever");
+fn an_unknown_variant_is_refused_before_anything_runs() {
+    let ran = demo("weak-retreiver");
+    ran.ends_with(2);
+    assert_eq!(ran.stdout, "", "something ran");
+    let known = "normal, weak-retriever, verbose, hallucinating, never-refuses";
+    assert_eq!(ran.stderr, format!("RAGEVAL_DEMO: unknown demo variant \"weak-retreiver\"; known are {known}\n"));
 }

@@ -34,7 +34,7 @@ fn main() -> ExitCode {
             Some("no-function") => suite.run(),
             Some("demo") => {
                 let location = rageval_runner::Location { target: "rag_regression", ..rageval_runner::location!() };
-                rageval_runner::Suite::new(location).system(adapter::answer).run()
+                rageval_runner::Suite::new(location).system(adapter::system()).run()
             }
             Some(_) | None => suite.system(fixture::answer).run(),
         };

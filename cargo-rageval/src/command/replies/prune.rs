@@ -46,6 +46,13 @@ pub(crate) struct Prune {
     dry_run: bool,
 }
 
+impl Prune {
+    /// By the latest run alone, whatever the age.
+    pub(super) fn of_latest(dry_run: bool) -> Self {
+        Self { runs: Vec::new(), older_than: None, dry_run }
+    }
+}
+
 /// What becomes of the stored replies.
 #[derive(Default)]
 struct Sorted {

@@ -34,12 +34,17 @@ use super::view::View;
 const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
 
-/// Writes the report of a run as one HTML file.
+/// The page, written out.
+pub(super) fn report(input: &super::Input<'_>, out: &mut dyn io::Write) -> io::Result<()> {
+    out.write_all(render(&input.view)?.as_bytes())
+}
+
+/// The report of a run as one HTML file.
 ///
 /// # Errors
 ///
-/// Where `out` can't be written to.
-pub(crate) fn render(view: &View<'_>, out: &mut dyn io::Write) -> io::Result<()> {
+/// Where the data of the cases can't be written as JSON.
+fn render(view: &View<'_>) -> Result<String, serde_json::Error> {
     let headline = view.headline();
     let policy = format!(
         "default-src 'none'; style-src '{}'; script-src '{}'; img-src data:; base-uri 'none'; form-action 'none'",
@@ -81,7 +86,7 @@ pub(crate) fn render(view: &View<'_>, out: &mut dyn io::Write) -> io::Result<()>
             }
         }
     };
-    out.write_all(page.into_string().as_bytes())
+    Ok(page.into_string())
 }
 
 /// What a content security policy lets in: exactly this text.

@@ -30,9 +30,7 @@ fn run() -> Run {
 }
 
 fn rendered(run: &Run) -> String {
-    let mut page = Vec::new();
-    render(&View::of(run), &mut page).expect("a page");
-    String::from_utf8(page).expect("text")
+    render(&View::of(run)).expect("a page")
 }
 
 #[test]

@@ -1,3 +1,5 @@
+//! What several reports show, on a stored run.
+
 use super::*;
 use rageval_runner::store::runs;
 

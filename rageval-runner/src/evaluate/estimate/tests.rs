@@ -217,7 +217,8 @@ fn later_rounds_are_counted_with_the_replies_of_an_earlier_run() {
         .text("query", "How long?")
         .numbered("sentences", ["It takes 3 days."]);
     let value = json!({"sentences": [{"n": 1, "claims": [{"claim": "It takes 3 days."}]}]});
-    let exchange = Exchange { request: Request::Judge(request), reply: Reply::Value { value }, of: AskedOf::Policy };
+    let exchange =
+        Exchange { request: Request::Judge(request), reply: Reply::Value { value }, of: AskedOf::Policy, source: None };
     let samples = run_of(&world, "It takes 3 days.", Transcript { exchanges: vec![exchange] });
     let estimate = world.estimate(&samples, ReplyMode::Cached);
     assert_eq!(estimate.requests["faithfulness.confirm"].requests, 1);

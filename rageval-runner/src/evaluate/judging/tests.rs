@@ -71,7 +71,7 @@ async fn endings(judging: &Judging, requests: u32) -> Vec<Option<Ending>> {
         let request = JudgeRequest::new("test.number", Language::En).text("query", n.to_string());
         let case = &case;
         async move {
-            match judging.ask(case, &request).await {
+            match judging.ask(case, &request).await.0 {
                 Reply::Value { .. } => None,
                 Reply::Failed { ending, .. } => Some(ending),
             }
@@ -90,6 +90,33 @@ async fn a_judge_is_asked_as_often_as_its_budget_says() {
     assert_eq!(endings.iter().filter(|ending| ending.is_none()).count(), 7);
     assert_eq!(endings.iter().filter(|ending| **ending == Some(Ending::Budget)).count(), 23);
     assert_eq!(ledger.spent().map(|spent| (spent.requests, spent.input_tokens)), Some((7, 70)));
+}
+
+#[tokio::test]
+async fn it_is_told_whether_a_reply_was_stored() {
+    use crate::judge::spec::{Hosted, JudgeProvider, JudgeSpec};
+    let hosted = Hosted::new("http://127.0.0.1:1/v1", "m-2026-01-01");
+    let spec = JudgeSpec::of_provider(JudgeProvider::Openai(Box::new(hosted)));
+    let folder = tempfile::tempdir().expect("a folder");
+    let request = |query: &str| {
+        JudgeRequest::new("refusal_correctness.verdict", Language::En).text("query", query).text("answer", "No.")
+    };
+    let case = CaseId::new("a").expect("an id");
+    let in_mode = |mode| {
+        let (_, mut judging, _) = judging(Does::Answer(SPENT), &Budget::default());
+        let keys = ReplyKeys::of(&spec).expect("a hosted judge");
+        judging.replies = Some(Replies::new(ReplyStore::new(folder.path(), None), keys, mode));
+        judging
+    };
+    let cached = in_mode(ReplyMode::Cached);
+    assert_eq!(cached.ask(&case, &request("one?")).await.1, Some(ReplySource::Asked));
+    assert_eq!(cached.ask(&case, &request("one?")).await.1, Some(ReplySource::Stored));
+    assert_eq!(in_mode(ReplyMode::Live).ask(&case, &request("one?")).await.1, Some(ReplySource::Asked));
+    let replay = in_mode(ReplyMode::Replay);
+    assert_eq!(replay.ask(&case, &request("one?")).await.1, Some(ReplySource::Stored));
+    assert_eq!(replay.ask(&case, &request("two?")).await.1, None, "nothing was sent");
+    let (_, of_code, _) = judging(Does::Answer(SPENT), &Budget::default());
+    assert_eq!(of_code.ask(&case, &request("one?")).await.1, None, "its replies are not stored");
 }
 
 #[tokio::test]

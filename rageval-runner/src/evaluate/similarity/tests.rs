@@ -59,7 +59,7 @@ fn asked(embedder: Option<Arc<dyn Embedder>>, others: &[&str]) -> Reply {
         vectors: None,
     });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
-    runtime.block_on(similarities(embedding.as_ref(), &case(), &EmbedRequest::new("q", others.iter().copied())))
+    runtime.block_on(similarities(embedding.as_ref(), &case(), &EmbedRequest::new("q", others.iter().copied()))).0
 }
 
 fn scripted() -> Option<Arc<dyn Embedder>> {
@@ -174,6 +174,10 @@ impl World {
 
 impl Running {
     async fn ask(&self, text: &str, others: &[&str]) -> Reply {
+        self.ask_for(text, others).await.0
+    }
+
+    async fn ask_for(&self, text: &str, others: &[&str]) -> (Reply, Option<ReplySource>) {
         similarities(Some(&self.embedding), &case(), &EmbedRequest::new(text, others.iter().copied())).await
     }
 
@@ -188,6 +192,17 @@ fn ended(reply: &Reply) -> (Ending, &str) {
         Reply::Failed { ending, why } => (*ending, why),
         Reply::Value { value } => panic!("a value: {value}"),
     }
+}
+
+#[tokio::test]
+async fn it_is_told_whether_vectors_were_stored() {
+    let world = World::new(&Budget::default());
+    let run = world.run(ReplyMode::Cached);
+    assert_eq!(run.ask_for("q", &["a"]).await.1, Some(ReplySource::Asked));
+    assert_eq!(run.ask_for("q", &["a"]).await.1, Some(ReplySource::Stored));
+    assert_eq!(run.ask_for("q", &["bb"]).await.1, Some(ReplySource::PartlyStored));
+    let (reply, source) = world.run(ReplyMode::Replay).ask_for("new", &["q"]).await;
+    assert_eq!((ended(&reply).0, source), (Ending::Missing, None), "nothing was sent");
 }
 
 #[tokio::test]

@@ -7,12 +7,14 @@ mod tests;
 
 use self::score::{expected_score, normalised, score, score_with_probabilities};
 use super::{
-    Input, Kind, Metric, Param, ParamKind, Params, Step,
+    Formula, Input, Kind, Made, Metric, Param, ParamKind, Params, Step,
     asking::{self, Reading},
     cause, material,
+    worked::equals,
 };
-use crate::model::{
-    Detail, Ending, GoldenCase, JudgeRequest, Outcome, Request, SCORE_PROBABILITIES, Transcript, Unmeasured,
+use crate::{
+    model::{Detail, Ending, GoldenCase, JudgeRequest, Outcome, Request, SCORE_PROBABILITIES, Transcript, Unmeasured},
+    report::console::text,
 };
 
 /// A whole score that a judge gives by criteria and evaluation steps: G-Eval (Liu et al. 2023, arXiv 2303.16634, section 2).
@@ -60,6 +62,21 @@ impl Metric for GEval {
 
     fn about(&self) -> &str {
         "a score by your own criteria, reached by evaluation steps (G-Eval)"
+    }
+
+    fn formula(&self, params: &Params) -> Formula {
+        Formula::of(match mode(params) {
+            Ok(Mode::Samples(_)) => "(mean of the scores - 1) / (scale - 1)",
+            Ok(Mode::Logprobs) => "(sum of score x its probability - 1) / (scale - 1)",
+            Ok(Mode::Single) | Err(_) => "(score - 1) / (scale - 1)",
+        })
+    }
+
+    fn worked(&self, Made { input, value, detail, .. }: &Made<'_>) -> Option<Vec<String>> {
+        let scale = scale(input.params).ok()?;
+        let reached = text::score(1.0 + value * (scale - 1) as f64);
+        let note = detail.note.iter().cloned();
+        Some(note.chain([format!("({reached} - 1) / ({scale} - 1){}", equals(*value))]).collect())
     }
 
     fn kind(&self) -> Kind {

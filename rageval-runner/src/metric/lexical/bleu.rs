@@ -6,11 +6,12 @@ use regex::Regex;
 
 use super::{
     ngram::Bag,
-    reference::{against_references, without_reference},
+    reference::{against, against_references, best_reference, without_reference},
 };
 use crate::{
-    metric::{Input, Kind, Metric, Params, Step},
+    metric::{Formula, Input, Kind, Made, Metric, Params, Step, worked::equals},
     model::{GoldenCase, Language, Transcript, UnitInterval, score::OutOfRange},
+    report::console::text,
     text::normal::pattern,
 };
 
@@ -33,6 +34,28 @@ impl Metric for Bleu {
 
     fn about(&self) -> &str {
         "how much of the answer, in runs of up to four words, stands in a reference answer (sentence BLEU)"
+    }
+
+    fn formula(&self, _params: &Params) -> Formula {
+        Formula::of(
+            "geometric mean of the precisions of runs of 1 to 4 tokens x exp(1 - reference / answer length) for a shorter answer",
+        )
+    }
+
+    fn worked(&self, Made { input, .. }: &Made<'_>) -> Option<Vec<String>> {
+        let prepare = |text: &str| tokens(text, input.language());
+        let (number, wanted) = best_reference(input, prepare, |answer, other| bleu(answer, other))?;
+        let own = prepare(&input.sample.answer.response);
+        let value = bleu(&own, &wanted).ok()?.get();
+        let precisions = precisions(&own, &wanted).filter(|all| !all.is_empty())?;
+        let terms: Vec<String> = precisions.iter().map(|one| text::score(*one)).collect();
+        let brevity = if own.len() < wanted.len() {
+            format!(" x exp(1 - {}/{})", wanted.len(), own.len())
+        } else {
+            String::new()
+        };
+        let start = against(input, number);
+        Some(vec![format!("{start}({})^(1/{}){brevity}{}", terms.join(" x "), terms.len(), equals(value))])
     }
 
     fn kind(&self) -> Kind {
@@ -58,14 +81,21 @@ fn bleu(answer: &[String], reference: &[String]) -> Result<UnitInterval, OutOfRa
     if length == 0 || wanted == 0 {
         return Ok(UnitInterval::from_yes(length == wanted));
     }
-    let orders = LONGEST.min(length);
-    let mut logarithms = 0.0;
+    let Some(precisions) = precisions(answer, reference) else { return Ok(UnitInterval::ZERO) };
+    let logarithms: f64 = precisions.iter().map(|precision| precision.ln()).sum();
+    let brevity = if length < wanted { 1.0 - wanted as f64 / length as f64 } else { 0.0 };
+    UnitInterval::new((brevity + logarithms / precisions.len() as f64).exp())
+}
+
+/// The precision of each length of runs that the answer has; `None` without a common token.
+fn precisions(answer: &[String], reference: &[String]) -> Option<Vec<f64>> {
+    let mut precisions = Vec::new();
     let mut smoothing = 1.0;
-    for n in 1..=orders {
+    for n in 1..=LONGEST.min(answer.len()) {
         let own = Bag::of(answer, n);
         let common = own.common(&Bag::of(reference, n));
         if common == 0 && n == 1 {
-            return Ok(UnitInterval::ZERO);
+            return None;
         }
         let precision = if common == 0 {
             smoothing *= 2.0;
@@ -73,10 +103,9 @@ fn bleu(answer: &[String], reference: &[String]) -> Result<UnitInterval, OutOfRa
         } else {
             common as f64 / own.total() as f64
         };
-        logarithms += precision.ln();
+        precisions.push(precision);
     }
-    let brevity = if length < wanted { 1.0 - wanted as f64 / length as f64 } else { 0.0 };
-    UnitInterval::new((brevity + logarithms / orders as f64).exp())
+    Some(precisions)
 }
 
 /// The tokens of `mteval-v13a`, with Chinese characters and full-width signs apart where the case is Chinese.

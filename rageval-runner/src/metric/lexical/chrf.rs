@@ -2,11 +2,12 @@
 
 use super::{
     ngram::Bag,
-    reference::{against_references, without_reference},
+    reference::{against, against_references, best_reference, without_reference},
 };
 use crate::{
-    metric::{Input, Kind, Metric, Params, Step},
+    metric::{Formula, Input, Kind, Made, Metric, Params, Step, worked::equals},
     model::{GoldenCase, Transcript, UnitInterval, score::OutOfRange},
+    report::console::text,
 };
 
 /// chrF2 (Popović 2015), 0 to 1, the best over the references; figures as those of `sacrebleu`.
@@ -33,6 +34,20 @@ impl Metric for Chrf {
         "runs of up to six characters that the answer shares with a reference answer (chrF2)"
     }
 
+    fn formula(&self, _params: &Params) -> Formula {
+        Formula::of("5 x P x R / (4 x P + R), P and R the mean precision and recall of runs of 1 to 6 characters")
+    }
+
+    fn worked(&self, Made { input, .. }: &Made<'_>) -> Option<Vec<String>> {
+        let (number, wanted) = best_reference(input, characters, |answer, other| chrf(answer, other))?;
+        let own = characters(&input.sample.answer.response);
+        let (orders, precision, recall) = shares(&own, &wanted);
+        let value = chrf(&own, &wanted).ok()?.get();
+        let (p, r) = (text::score(precision), text::score(recall));
+        let means = format!("{}P = {p}, R = {r} over runs of 1 to {orders}", against(input, number));
+        Some(vec![means, format!("5 x {p} x {r} / (4 x {p} + {r}){}", equals(value))]).filter(|_| orders > 0)
+    }
+
     fn kind(&self) -> Kind {
         Kind::Text
     }
@@ -51,6 +66,16 @@ fn characters(text: &str) -> Vec<char> {
 }
 
 fn chrf(answer: &[char], reference: &[char]) -> Result<UnitInterval, OutOfRange> {
+    let (_, precision, recall) = shares(answer, reference);
+    if precision == 0.0 || recall == 0.0 {
+        return Ok(UnitInterval::ZERO);
+    }
+    // The weighted harmonic mean in this form can't leave 0 to 1 by rounding, and is exactly 1 for equal texts.
+    UnitInterval::new(1.0 / (RECALL / recall + PRECISION / precision))
+}
+
+/// How many lengths of runs both texts have, and the mean precision and recall over them, 0 where nothing is shared.
+fn shares(answer: &[char], reference: &[char]) -> (usize, f64, f64) {
     let orders = LONGEST.min(answer.len()).min(reference.len());
     let (mut precision, mut recall) = (0.0, 0.0);
     for n in 1..=orders {
@@ -60,11 +85,9 @@ fn chrf(answer: &[char], reference: &[char]) -> Result<UnitInterval, OutOfRange>
         recall += common / wanted.total() as f64;
     }
     if precision == 0.0 || recall == 0.0 {
-        return Ok(UnitInterval::ZERO);
+        return (orders, 0.0, 0.0);
     }
-    let (precision, recall) = (precision / orders as f64, recall / orders as f64);
-    // The weighted harmonic mean in this form can't leave 0 to 1 by rounding, and is exactly 1 for equal texts.
-    UnitInterval::new(1.0 / (RECALL / recall + PRECISION / precision))
+    (orders, precision / orders as f64, recall / orders as f64)
 }
 
 #[cfg(test)]

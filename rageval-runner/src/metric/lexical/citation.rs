@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{passes_by_silence, pattern::compile};
 use crate::{
-    metric::{Input, Kind, Metric, Param, ParamKind, Params, Step, answering::Answering, cause},
+    metric::{Formula, Input, Kind, Metric, Param, ParamKind, Params, Step, answering::Answering, cause},
     model::{Detail, DocId, GoldenCase, Outcome, Transcript, UnitInterval},
 };
 
@@ -22,6 +22,13 @@ impl Metric for Citation {
 
     fn about(&self) -> &str {
         "share of the ids cited in the answer that were retrieved"
+    }
+
+    fn formula(&self, _params: &Params) -> Formula {
+        Formula::share(
+            "different ids cited that were retrieved / different ids cited; 0 without a citation",
+            "cited ids retrieved",
+        )
     }
 
     fn kind(&self) -> Kind {

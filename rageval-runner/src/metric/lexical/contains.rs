@@ -4,7 +4,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::passes_by_silence;
 use crate::{
-    metric::{Input, Kind, Metric, Param, ParamKind, Params, Step, cause},
+    metric::{Formula, Input, Kind, Metric, Param, ParamKind, Params, Step, cause},
     model::{Detail, GoldenCase, Outcome, Transcript, UnitInterval},
     text,
 };
@@ -22,6 +22,10 @@ impl Metric for Contains {
 
     fn about(&self) -> &str {
         "whether the answer holds given texts"
+    }
+
+    fn formula(&self, _params: &Params) -> Formula {
+        Formula::of("1 when the answer holds every text of `all` and at least one of `any`, else 0")
     }
 
     fn kind(&self) -> Kind {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::passes_by_silence;
 use crate::{
     metric::{
-        Input, Kind, Metric, Param, ParamKind, Params, Step,
+        Formula, Input, Kind, Metric, Param, ParamKind, Params, Step,
         answering::{Answering, right_refusal},
         asking::shortened,
         cause,
@@ -28,6 +28,10 @@ impl Metric for JsonSchema {
 
     fn about(&self) -> &str {
         "whether the answer is JSON that fits a schema"
+    }
+
+    fn formula(&self, _params: &Params) -> Formula {
+        Formula::of("1 when the answer is JSON that fits `schema`, else 0")
     }
 
     fn kind(&self) -> Kind {

@@ -4,7 +4,7 @@ use regex::{Regex, RegexBuilder};
 
 use super::passes_by_silence;
 use crate::{
-    metric::{Input, Kind, Metric, Param, ParamKind, Params, Step, asking::shortened, cause},
+    metric::{Formula, Input, Kind, Metric, Param, ParamKind, Params, Step, asking::shortened, cause},
     model::{Detail, GoldenCase, Outcome, Transcript, UnitInterval},
 };
 
@@ -19,6 +19,10 @@ impl Metric for RegexMatch {
 
     fn about(&self) -> &str {
         "whether a regular expression matches in the answer"
+    }
+
+    fn formula(&self, _params: &Params) -> Formula {
+        Formula::of("1 when `pattern` matches anywhere in the answer, else 0")
     }
 
     fn kind(&self) -> Kind {

@@ -3,10 +3,11 @@
 use super::{ngram::Bag, passes_by_silence};
 use crate::{
     metric::{
-        Input, Kind, Metric, Params, Step,
+        Formula, Input, Kind, Made, Metric, Params, Step,
         answering::{Answering, right_refusal},
         cause,
         material::named,
+        worked::equals,
     },
     model::{Expectation, GoldenCase, Outcome, Transcript, UnitInterval, score::OutOfRange},
     text,
@@ -27,6 +28,10 @@ impl Metric for ExactMatch {
 
     fn about(&self) -> &str {
         "whether the answer equals a reference answer after normalisation"
+    }
+
+    fn formula(&self, _params: &Params) -> Formula {
+        Formula::of("1 when the answer equals a reference after normalisation, else 0")
     }
 
     fn kind(&self) -> Kind {
@@ -51,6 +56,19 @@ impl Metric for TokenF1 {
 
     fn about(&self) -> &str {
         "overlap of the answer's words with those of a reference answer, as F1"
+    }
+
+    fn worked(&self, Made { input, .. }: &Made<'_>) -> Option<Vec<String>> {
+        let prepare = |text: &str| Normalised::of(text, input);
+        let (number, reference) = best_reference(input, prepare, |answer, other| Ok(answer.overlap(other)))?;
+        let (answer, wanted) = (prepare(&input.sample.answer.response).tokens, reference.tokens);
+        let common = Bag::of(&answer, 1).common(&Bag::of(&wanted, 1));
+        let has_any = answer.len() + wanted.len() > 0;
+        has_any.then(|| vec![against(input, number) + &f1_line(common, answer.len(), wanted.len())])
+    }
+
+    fn formula(&self, _params: &Params) -> Formula {
+        Formula::of("2 x common tokens / (tokens of the answer + tokens of the reference); the best reference counts")
     }
 
     fn kind(&self) -> Kind {
@@ -94,6 +112,37 @@ impl Normalised {
 /// Why a metric that compares with a reference does not apply to a case.
 pub(super) fn without_reference(case: &GoldenCase) -> Option<String> {
     case.references.is_empty().then(|| "the case has no reference answer".to_owned())
+}
+
+/// The reference that scores best and is no blank one, with its number among all of them from 1.
+pub(super) fn best_reference<'r, T>(
+    input: &Input<'r>,
+    prepare: impl Fn(&str) -> T,
+    score: impl Fn(&T, &T) -> Result<UnitInterval, OutOfRange>,
+) -> Option<(usize, T)> {
+    let answer = prepare(&input.sample.answer.response);
+    let all = (1..).zip(&input.case.references).filter(|(_, reference)| !reference.trim().is_empty());
+    let scored = all.filter_map(|(number, reference)| {
+        let reference = prepare(reference);
+        Some((score(&answer, &reference).ok()?, number, reference))
+    });
+    // Of equal ones the first.
+    let best = scored.reduce(|best, other| if best.0 < other.0 { other } else { best });
+    best.map(|(_, number, reference)| (number, reference))
+}
+
+/// The start of a line on the reference of this number.
+pub(super) fn against(input: &Input<'_>, number: usize) -> String {
+    match input.case.references.len() {
+        0 | 1 => String::new(),
+        all => format!("reference {number} of {all}: "),
+    }
+}
+
+/// `2 x 3 / (5 + 4)`, for F1 of what two texts share.
+pub(super) fn f1_line(common: usize, answer: usize, reference: usize) -> String {
+    let value = 2.0 * common as f64 / (answer + reference) as f64;
+    format!("2 x {common} / ({answer} + {reference}){}", equals(value))
 }
 
 /// The best score of the answer over the references that are not blank; `prepare` makes of a text what `score` compares.

@@ -2,10 +2,10 @@
 
 use super::{
     ngram::Bag,
-    reference::{against_references, without_reference},
+    reference::{against, against_references, best_reference, f1_line, without_reference},
 };
 use crate::{
-    metric::{Input, Kind, Metric, Params, Step},
+    metric::{Formula, Input, Kind, Made, Metric, Params, Step},
     model::{GoldenCase, Outcome, Transcript, UnitInterval},
     text::{normalise, word::is_han},
 };
@@ -39,6 +39,35 @@ impl Metric for Rouge {
             Self::Two => "pairs of neighbouring words that the answer shares with a reference answer (ROUGE-2, F1)",
             Self::L => "longest common subsequence of words of the answer and a reference answer (ROUGE-L, F1)",
         }
+    }
+
+    fn formula(&self, _params: &Params) -> Formula {
+        match self {
+            Self::One => Formula::of(
+                "2 x common words / (words of the answer + words of the reference); the best reference counts",
+            ),
+            Self::Two => Formula::of(
+                "2 x common pairs of neighbouring words / (pairs of the answer + pairs of the reference); the best reference counts",
+            ),
+            Self::L => Formula::of(
+                "2 x longest common subsequence of words / (words of the answer + words of the reference); the best reference counts",
+            ),
+        }
+    }
+
+    fn worked(&self, Made { input, .. }: &Made<'_>) -> Option<Vec<String>> {
+        let (number, reference) = best_reference(input, Words::of, |answer, other| Ok(self.score(answer, other)))?;
+        let (own, wanted) = (Words::of(&input.sample.answer.response).words, reference.words);
+        let of_runs = |n| {
+            let (own, wanted) = (Bag::of(&own, n), Bag::of(&wanted, n));
+            (own.common(&wanted), own.total(), wanted.total())
+        };
+        let (common, answer, reference) = match self {
+            Self::One => of_runs(1),
+            Self::Two => of_runs(2),
+            Self::L => (common_subsequence(&own, &wanted), own.len(), wanted.len()),
+        };
+        (answer + reference > 0).then(|| vec![against(input, number) + &f1_line(common, answer, reference)])
     }
 
     fn kind(&self) -> Kind {

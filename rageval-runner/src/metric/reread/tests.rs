@@ -74,7 +74,7 @@ fn all() -> [(&'static dyn Metric, Vec<Claim>, Vec<bool>); 5] {
 }
 
 fn exchange(request: Request, value: Value) -> Exchange {
-    Exchange { request, reply: Reply::Value { value }, of: AskedOf::Policy }
+    Exchange { request, reply: Reply::Value { value }, of: AskedOf::Policy, source: None }
 }
 
 fn asked(reading: Reading<Vec<Verdict>>) -> JudgeRequest {

@@ -2,7 +2,7 @@
 //!
 //! All are numbers in [0, 1]; perfect is exactly 1. There is no epsilon in any denominator: [`Found`] has at least one relevant document.
 
-use std::num::NonZeroUsize;
+use std::{array, num::NonZeroUsize, sync::LazyLock};
 
 use super::ranking::Found;
 
@@ -17,7 +17,8 @@ pub enum Gain {
 }
 
 impl Gain {
-    fn of(self, grade: f64) -> f64 {
+    /// What a grade is worth.
+    pub(super) fn of(self, grade: f64) -> f64 {
         match self {
             Self::Linear => grade,
             Self::Exponential => grade.exp2() - 1.0,
@@ -73,17 +74,33 @@ pub fn r_precision(found: &Found<'_>) -> f64 {
 ///
 /// The best ranking is made from the judgements, never from what was retrieved. NaN when a gain is too large for a number.
 pub fn ndcg(found: &Found<'_>, k: Option<NonZeroUsize>, gain: Gain) -> f64 {
-    let hits = k.map_or(found.hits.as_slice(), |k| found.within(k.get()));
-    let discounted = |grade: f64, rank: usize| gain.of(grade) / ((rank + 1) as f64).log2();
-    let sum: f64 = hits.iter().map(|hit| discounted(hit.grade, hit.rank)).sum();
-    let depth = k.map_or(usize::MAX, NonZeroUsize::get);
-    let ideal: f64 =
-        found.relevant.ideal().iter().take(depth).enumerate().map(|(index, grade)| discounted(*grade, index + 1)).sum();
+    let (sum, ideal) = gains(found, k, gain);
     if ideal.is_infinite() {
         return f64::NAN;
     }
     // No ranking is better than the ideal; where two grades are equal up to rounding, the sums may differ in their last digit.
     sum.min(ideal) / ideal
+}
+
+/// The discounted cumulative gain of the ranking, and that of the best one.
+pub(super) fn gains(found: &Found<'_>, k: Option<NonZeroUsize>, gain: Gain) -> (f64, f64) {
+    let hits = k.map_or(found.hits.as_slice(), |k| found.within(k.get()));
+    let discounted = |grade: f64, rank: usize| gain.of(grade) / discount(rank);
+    let sum: f64 = hits.iter().map(|hit| discounted(hit.grade, hit.rank)).sum();
+    let depth = k.map_or(usize::MAX, NonZeroUsize::get);
+    let ideal: f64 =
+        found.relevant.ideal().iter().take(depth).enumerate().map(|(index, grade)| discounted(*grade, index + 1)).sum();
+    (sum, ideal)
+}
+
+/// `log2(rank + 1)`, looked up for the ranks that most rankings have: a logarithm for each hit takes longer than all the rest.
+fn discount(rank: usize) -> f64 {
+    static FIRST: LazyLock<[f64; 128]> = LazyLock::new(|| array::from_fn(log2_of_next));
+    FIRST.get(rank).copied().unwrap_or_else(|| log2_of_next(rank))
+}
+
+fn log2_of_next(rank: usize) -> f64 {
+    ((rank + 1) as f64).log2()
 }
 
 #[cfg(test)]
@@ -185,6 +202,13 @@ mod tests {
         let exponential = (3.0 + 7.0 / log3 + 0.5) / (7.0 + 3.0 / log3 + 0.5);
         check(|f| ndcg(f, None, Gain::Linear), &[(&["b", "a", "c", "no"], GRADED, linear)]);
         check(|f| ndcg(f, None, Gain::Exponential), &[(&["b", "a", "c", "no"], GRADED, exponential)]);
+    }
+
+    #[test]
+    fn the_discount_is_a_logarithm_at_every_rank() {
+        for rank in [1, 2, 3, 126, 127, 128, 129, 1_000_000] {
+            assert_eq!(discount(rank), ((rank + 1) as f64).log2(), "{rank}");
+        }
     }
 
     #[test]

@@ -2,13 +2,14 @@
 
 pub mod formula;
 pub mod ranking;
+mod worked;
 
 use std::num::NonZeroUsize;
 
 pub use formula::Gain;
 pub use ranking::{Found, Hit, Relevant};
 
-use super::{Cutoff, Input, Kind, Metric, Param, ParamKind, Params, Step};
+use super::{Cutoff, Formula, Input, Kind, Made, Metric, Param, ParamKind, Params, Step};
 use crate::model::{
     Detail, DocId, GoldenCase, MetricKey, MetricKeyError, Outcome, Ranked, Transcript, UnitInterval, score::OutOfRange,
 };
@@ -226,6 +227,18 @@ impl Metric for Measure {
             Self::RPrecision => "precision at R, the number of relevant documents",
             Self::Ndcg => "gain of the ranking, discounted by log2(rank + 1), as a share of the best ranking's",
         }
+    }
+
+    fn formula(&self, params: &Params) -> Formula {
+        worked::formula(*self, gain(params))
+    }
+
+    fn worked(&self, Made { input, .. }: &Made<'_>) -> Option<Vec<String>> {
+        let relevant = relevant(input.case)?;
+        let measurement = Measurement::new(*self, input.key, gain(input.params)).ok()?;
+        let ranking =
+            input.sample.answer.retrieved_contexts.iter().map(|context| context.id.as_ref().map(DocId::as_str));
+        Some(worked::lines(measurement, &Found::in_ranking(ranking, &relevant)))
     }
 
     fn kind(&self) -> Kind {

@@ -9,11 +9,10 @@ use std::collections::BTreeSet;
 pub struct Relevant<'a> {
     /// In the order of the judgements.
     documents: Vec<Document<'a>>,
-    /// A table with open addressing: 0, or 1 + the place of a document. At most one in 16 is filled, so that most documents that
-    /// are not relevant are told by one look.
-    slots: Vec<u32>,
-    /// Which bytes of an id say where it stands in the table.
-    keyed_by: KeyedBy,
+    /// Tells most documents that are not relevant by one bit.
+    sieve: Sieve,
+    /// Keys and places in the order of the keys; empty where there are few, as a look at each is faster then.
+    by_key: Vec<(u64, usize)>,
     /// The grades, highest first: the best ranking there is.
     ideal: Vec<f64>,
 }
@@ -21,45 +20,46 @@ pub struct Relevant<'a> {
 #[derive(Debug, Clone, Copy)]
 struct Document<'a> {
     id: &'a str,
+    key: u64,
     grade: f64,
 }
+
+/// So many ids go through the sieve together, at most 64.
+const GROUP: usize = 16;
 
 /// Up to this many documents, what takes time that grows with them is faster than what needs preparation.
 const FEW: usize = 12;
 
-/// Which bytes of an id say where it stands in the table. A clash costs comparisons of texts and nothing else.
-#[derive(Debug, Clone, Copy)]
-enum KeyedBy {
-    /// Its length and last 8 bytes: quick, and ids that all end alike may clash, which is bearable with few.
-    End,
-    /// All of it.
-    Whole,
-}
-
 impl<'a> Relevant<'a> {
     /// Keeps the judgements `(id, grade)` with a grade above 0; `None` when there are none, so that no retrieval metric applies.
     pub fn new(judgements: impl IntoIterator<Item = (&'a str, f64)>) -> Option<Self> {
-        let documents: Vec<_> = judgements
+        let mut documents: Vec<_> = judgements
             .into_iter()
             .filter(|(_, grade)| *grade > 0.0)
-            .map(|(id, grade)| Document { id, grade })
+            .map(|(id, grade)| Document { id, key: 0, grade })
             .collect();
         if documents.is_empty() {
             return None;
         }
-        let slots = vec![0; (16 * documents.len()).next_power_of_two()];
-        let keyed_by = if documents.len() <= FEW { KeyedBy::End } else { KeyedBy::Whole };
-        let mut ideal: Vec<_> = documents.iter().map(|document| document.grade).collect();
-        ideal.sort_unstable_by(|a, b| b.total_cmp(a));
-        let mut relevant = Self { documents, slots, keyed_by, ideal };
-        let mut number = 0;
-        for place in 0..relevant.documents.len() {
-            number += 1;
-            match relevant.search(relevant.documents[place].id) {
-                Err(slot) => relevant.slots[slot] = number,
-                Ok(_) => return relevant.without_repeated(),
-            }
+        let mut sieve = Sieve::default();
+        let key = if documents.len() <= FEW { end_key } else { whole_key };
+        for document in &mut documents {
+            document.key = key(document.id);
+            sieve.add(document.key);
         }
+        let mut by_key = Vec::new();
+        if documents.len() > FEW {
+            by_key.extend(documents.iter().enumerate().map(|(place, document)| (document.key, place)));
+            by_key.sort_unstable();
+        }
+        let mut relevant = Self { documents, sieve, by_key, ideal: Vec::new() };
+        if (0..relevant.count())
+            .any(|place| relevant.place(relevant.documents[place].key, relevant.documents[place].id) != Some(place))
+        {
+            return relevant.without_repeated();
+        }
+        relevant.ideal.extend(relevant.documents.iter().map(|document| document.grade));
+        relevant.ideal.sort_unstable_by(|a, b| b.total_cmp(a));
         Some(relevant)
     }
 
@@ -84,23 +84,39 @@ impl<'a> Relevant<'a> {
         self.documents.iter().map(|document| document.id)
     }
 
-    /// The place of a document, or the free slot where it would stand.
-    #[inline]
-    fn search(&self, id: &str) -> Result<usize, usize> {
-        let key = match self.keyed_by {
-            KeyedBy::End => mix(id.len() as u64, last_word(id.as_bytes())),
-            KeyedBy::Whole => fingerprint(id),
-        };
-        let mask = self.slots.len() - 1;
-        // The high bits of a product are its best mixed ones.
-        let mut slot = (key >> 32) as usize & mask;
-        loop {
-            let Some(place) = self.slots[slot].checked_sub(1) else { return Err(slot) };
-            if self.documents[place as usize].id == id {
-                return Ok(place as usize);
-            }
-            slot = (slot + 1) & mask;
+    /// The first place of a document with this key and id.
+    fn place(&self, key: u64, id: &str) -> Option<usize> {
+        if self.by_key.is_empty() {
+            return self.documents.iter().position(|document| document.key == key && document.id == id);
         }
+        let start = self.by_key.partition_point(|(known, _)| *known < key);
+        let alike = self.by_key[start..].iter().take_while(|(known, _)| *known == key);
+        alike.map(|(_, place)| *place).find(|place| self.documents[*place].id == id)
+    }
+}
+
+/// A set of keys that may take a stranger for a member, never a member for a stranger: one bit a key, so that with few nearly all
+/// strangers are told.
+#[derive(Debug, Clone, Default)]
+struct Sieve([u64; 16]);
+
+impl Sieve {
+    fn add(&mut self, key: u64) {
+        let (word, bit) = Self::position(key);
+        self.0[word] |= 1 << bit;
+    }
+
+    /// 1 when the key may be in the set, else 0.
+    #[inline]
+    fn may_hold(&self, key: u64) -> u64 {
+        let (word, bit) = Self::position(key);
+        self.0[word] >> bit & 1
+    }
+
+    /// The high bits of a product are its best mixed ones.
+    #[inline]
+    fn position(key: u64) -> (usize, u64) {
+        ((key >> 54) as usize & 15, key >> 58)
     }
 }
 
@@ -127,25 +143,57 @@ pub struct Found<'r> {
 impl<'r> Found<'r> {
     /// Looks through a ranking in its order. An entry without id takes up its rank and matches nothing; ids are compared byte by byte.
     pub fn in_ranking<'d>(ranking: impl IntoIterator<Item = Option<&'d str>>, relevant: &'r Relevant<'r>) -> Self {
+        if relevant.count() <= FEW {
+            Self::by(end_key, ranking, relevant)
+        } else {
+            Self::by(whole_key, ranking, relevant)
+        }
+    }
+
+    /// Ids go through the sieve in groups, without a branch between them, so that the processor fetches many at once.
+    #[inline]
+    fn by<'d>(
+        key: impl Fn(&str) -> u64,
+        ranking: impl IntoIterator<Item = Option<&'d str>>,
+        relevant: &'r Relevant<'r>,
+    ) -> Self {
         let count = relevant.count();
         let mut hits: Vec<Hit> = Vec::with_capacity(count.min(FEW));
         // Only where there are many is a list of its own faster than a look at the hits.
         let mut seen = if count <= FEW { Vec::new() } else { vec![false; count] };
-        for (index, id) in ranking.into_iter().enumerate() {
-            let Some(Ok(place)) = id.map(|id| relevant.search(id)) else { continue };
-            let is_repeated = match seen.get_mut(place) {
-                Some(seen) => std::mem::replace(seen, true),
-                None => hits.iter().any(|hit| hit.place == place),
-            };
-            if is_repeated {
-                continue;
+        let mut ranking = ranking.into_iter();
+        let mut group = [(0, ""); GROUP];
+        let mut before = 0;
+        loop {
+            let mut length = 0;
+            let mut candidates: u64 = 0;
+            while length < GROUP {
+                let Some(id) = ranking.next() else { break };
+                if let Some(id) = id {
+                    let key = key(id);
+                    group[length] = (key, id);
+                    candidates |= relevant.sieve.may_hold(key) << length;
+                }
+                length += 1;
             }
-            hits.push(Hit { rank: index + 1, grade: relevant.documents[place].grade, place });
-            if hits.len() == count {
-                break;
+            while candidates != 0 {
+                let within = candidates.trailing_zeros() as usize;
+                candidates &= candidates - 1;
+                let (key, id) = group[within];
+                let Some(place) = relevant.place(key, id) else { continue };
+                let is_repeated = match seen.get_mut(place) {
+                    Some(seen) => std::mem::replace(seen, true),
+                    None => hits.iter().any(|hit| hit.place == place),
+                };
+                if !is_repeated {
+                    hits.push(Hit { rank: before + within + 1, grade: relevant.documents[place].grade, place });
+                }
+            }
+            before += length;
+            if length < GROUP || hits.len() == count {
+                return Self { hits, relevant };
             }
         }
-        Self { hits, relevant }
     }
 
     /// The hits within the first `k` ranks.
@@ -154,9 +202,17 @@ impl<'r> Found<'r> {
     }
 }
 
+/// 64 bits over the length and the last 8 bytes of an id: quick, and ids that all end alike clash, which is bearable with few.
+///
+/// A clash costs comparisons of texts and nothing else.
+#[inline]
+fn end_key(id: &str) -> u64 {
+    mix(id.len() as u64, last_word(id.as_bytes()))
+}
+
 /// 64 bits over all bytes of an id. No defence against keys that are chosen to clash.
 #[inline]
-fn fingerprint(id: &str) -> u64 {
+fn whole_key(id: &str) -> u64 {
     let bytes = id.as_bytes();
     let words = bytes.as_chunks::<8>().0;
     let state = words.iter().fold(bytes.len() as u64, |state, word| mix(state, u64::from_le_bytes(*word)));
@@ -219,10 +275,36 @@ mod tests {
                 let mut other: Vec<_> = id.chars().collect();
                 other[place] = '.';
                 let other: String = other.into_iter().collect();
-                assert_ne!(fingerprint(&id), fingerprint(&other), "{id} {other}");
+                assert_ne!(whole_key(&id), whole_key(&other), "{id} {other}");
                 assert_eq!(ranks(&[&other, &id], &[(&id, 1.0)]), [2]);
             }
         }
+    }
+
+    #[test]
+    fn a_document_repeated_far_below_earns_its_first_place_only() {
+        let mut ranking = vec!["x"; 4 * GROUP + 1];
+        for place in [GROUP - 1, GROUP, 3 * GROUP] {
+            ranking[place] = "a";
+        }
+        ranking[4 * GROUP] = "b";
+        assert_eq!(ranks(&ranking, &[("a", 1.0), ("b", 1.0)]), [GROUP, 4 * GROUP + 1]);
+    }
+
+    #[test]
+    fn entries_without_id_take_up_their_ranks_in_every_group() {
+        let relevant = Relevant::new([("a", 1.0), ("b", 1.0)]).expect("something relevant");
+        let ranking = [None, Some("a")].into_iter().chain([None; 3 * GROUP]).chain([Some("b")]);
+        let found = Found::in_ranking(ranking, &relevant);
+        assert_eq!(found.hits.iter().map(|hit| hit.rank).collect::<Vec<_>>(), [2, 3 * GROUP + 3]);
+    }
+
+    #[test]
+    fn ids_that_end_alike_are_told_apart() {
+        let ids: Vec<_> = (0..FEW).map(|i| format!("{i:02}/the-same-end")).collect();
+        let judgements: Vec<_> = ids.iter().skip(1).map(|id| (id.as_str(), 1.0)).collect();
+        let ranking: Vec<_> = ids.iter().map(String::as_str).collect();
+        assert_eq!(ranks(&ranking, &judgements), (2..=FEW).collect::<Vec<_>>());
     }
 
     #[test]

@@ -30,6 +30,16 @@ fn case(relevant: Option<&[(&str, f64)]>) -> GoldenCase {
 }
 
 fn step(key: &str, params: &[(&str, &str)], relevant: Option<&[(&str, f64)]>, ids: &[Option<&str>]) -> Outcome {
+    worked_step(key, params, relevant, ids).0
+}
+
+/// The outcome, and the formula with its numbers.
+fn worked_step(
+    key: &str,
+    params: &[(&str, &str)],
+    relevant: Option<&[(&str, f64)]>,
+    ids: &[Option<&str>],
+) -> (Outcome, Vec<String>) {
     let key = MetricKey::parse(key).expect("a valid key");
     let metric = Measure::ALL.into_iter().find(|metric| metric.name() == key.name()).expect("a known metric");
     let contexts = ids.iter().map(|id| match id {
@@ -42,7 +52,10 @@ fn step(key: &str, params: &[(&str, &str)], relevant: Option<&[(&str, f64)]>, id
     let case = case(relevant);
     let input = Input { case: &case, sample: &sample, key: &key, params: &params, baseline: None };
     match metric.step(&input, &Transcript::default()) {
-        Step::Done(outcome) => outcome,
+        Step::Done(outcome) => {
+            let lines = crate::metric::worked::worked(&metric, &input, &Transcript::default(), &outcome);
+            (outcome, lines)
+        }
         Step::Ask(_) => panic!("a retrieval metric asks nobody"),
     }
 }
@@ -206,4 +219,46 @@ fn an_unknown_metric_is_named_with_the_nearest_known_one() {
         let error = Measurement::parse(text, Gain::Linear).expect_err("no metric").to_string();
         assert!(error.starts_with(expected), "{error}");
     }
+}
+
+/// The formula with its numbers over the relevant documents a (grade 3), b (1) and c (1).
+#[track_caller]
+fn check_worked(key: &str, params: &[(&str, &str)], ranking: &[&str], expected: &[&str]) {
+    let ids: Vec<Option<&str>> = ranking.iter().map(|id| Some(*id)).collect();
+    let (outcome, lines) = worked_step(key, params, Some(&[("a", 3.0), ("b", 1.0), ("c", 1.0)]), &ids);
+    assert_eq!(lines, expected, "{outcome:?}");
+    let Outcome::Scored { score, .. } = outcome else { panic!("{outcome:?}") };
+    assert!(crate::metric::worked::explains(&lines, &score), "{lines:?} {score:?}");
+}
+
+#[test]
+fn the_numbers_of_each_formula_are_written_out() {
+    let ranking = ["b", "x", "a", "y"];
+    check_worked("recall@5", &[], &ranking, &["|{b, a} of {a, b, c}| / 3 = 2 / 3 = 0.6667"]);
+    check_worked("recall@2", &[], &ranking, &["|{b} of {a, b, c}| / 3 = 1 / 3 = 0.3333"]);
+    check_worked("precision@4", &[], &ranking, &["|{b, a} of {a, b, c}| / 4 = 2 / 4 = 0.50"]);
+    check_worked("f1@4", &[], &ranking, &["2 x |{b, a} of {a, b, c}| / (4 + 3) = 4 / 7 = 0.5714"]);
+    check_worked("r_precision", &[], &ranking, &["|{b, a} of {a, b, c}| / 3 = 2 / 3 = 0.6667"]);
+    check_worked("hit_rate@1", &[], &ranking, &["b at rank 1 among the first 1 = 1.00"]);
+    check_worked("hit_rate@1", &[], &["x", "a"], &["none of {a, b, c} among the first 1 = 0.00"]);
+    check_worked("mrr", &[], &["x", "a"], &["1 / 2 [a] = 0.50"]);
+    check_worked("mrr@1", &[], &["x", "a"], &["none of {a, b, c} among the first 1 = 0.00"]);
+    check_worked("map", &[], &ranking, &["(1/1 [b] + 2/3 [a]) / 3 = 0.5556"]);
+    check_worked("map", &[], &["x"], &["(0) / 3 = 0.00"]);
+    check_worked(
+        "ndcg@4",
+        &[],
+        &ranking,
+        &[
+            "found: 1 / log2(2) [b at 1] + 3 / log2(4) [a at 3] = 2.50",
+            "best:  3 / log2(2) + 1 / log2(3) + 1 / log2(4) = 4.1309",
+            "2.50 / 4.1309 = 0.6052",
+        ],
+    );
+    check_worked(
+        "ndcg@2",
+        &[("gain", "exponential")],
+        &["x"],
+        &["found: 0 = 0.00", "best:  7 / log2(2) + 1 / log2(3) = 7.6309", "0.00 / 7.6309 = 0.00"],
+    );
 }

@@ -48,3 +48,12 @@ fn of_bar(broken: &Broken, level: FindingLevel, text: String) -> Finding {
     let (metric, score) = (Some(broken.metric.clone()), Some(broken.score));
     Finding { metric, score, bar: Some(bar), baseline, ..phrase(kind, level, text) }
 }
+
+/// A broken rule in numbers alone, as [`bar_text`] says it; `None` for what is no number.
+pub fn phrase_of(finding: &Finding) -> Option<String> {
+    let bar = match finding.baseline {
+        None => Bar::Min(finding.bar?),
+        Some(baseline) => Bar::MaxDrop { baseline, max_drop: finding.bar? },
+    };
+    Some(bar_text(&Broken { metric: finding.metric.clone()?, score: finding.score?, bar }))
+}

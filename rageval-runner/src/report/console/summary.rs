@@ -5,18 +5,14 @@ use std::collections::BTreeMap;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{
-    case::bar_text,
+    findings::phrase_of,
     text::{COLUMNS, LABEL, line, listed, shortened, visible, whole_line},
 };
 use crate::{
-    gate::{
-        Basis, Population,
-        case::{Bar, Broken, CaseFindings, case_findings},
-        tally,
-    },
+    gate::Population,
     model::{
-        GoldenCase, GoldenSet, Records,
-        run::{Decision, Ruling},
+        background::CaseBackground,
+        run::{Decision, Finding, FindingKind, FindingLevel, Ruling},
     },
 };
 
@@ -38,17 +34,13 @@ const MOST_FLAKY: usize = 2;
 /// Starts the notice of what could not be said and passes.
 const INCONCLUSIVE: &str = "inconclusive: ";
 
-/// All that a summary is made from.
+/// All that a summary is made from: what a run file holds.
 #[derive(Debug, Clone, Copy)]
 pub struct Summary<'a> {
     /// What was decided.
     pub decisions: &'a [Decision],
-    /// The golden set.
-    pub set: &'a GoldenSet,
-    /// The records.
-    pub records: &'a Records,
-    /// What it was decided by.
-    pub basis: Basis<'a>,
+    /// The golden cases.
+    pub cases: &'a [CaseBackground],
     /// The set against the baseline, where there is one.
     pub population: Option<&'a Population>,
     /// Waivers that hold: all are shown, in place of some of the worst scores where there is no room.
@@ -61,19 +53,14 @@ pub struct Summary<'a> {
 
 /// The lines after the test runner's own summary, at most [`MOST_LINES`]: counts, causes, the worst scores, known failures, notices, where the run is.
 pub fn summary(summary: &Summary<'_>) -> Vec<String> {
-    let Summary { decisions, set, records, basis, population, waivers, notices, run } = summary;
-    let (cases, gates): (Vec<&Decision>, Vec<&Decision>) =
-        decisions.iter().partition(|decision| decision.trial.starts_with("case::"));
-    let trials: BTreeMap<String, &GoldenCase> = set.cases.iter().map(|case| (case.trial_name(), case)).collect();
-    let red: Vec<(&GoldenCase, CaseFindings)> = cases
-        .iter()
-        .filter(|decision| decision.ruling.is_red())
-        .filter_map(|decision| trials.get(&decision.trial))
-        .filter_map(|case| Some((*case, case_findings(case, records.get(&case.id)?, basis))))
-        .collect();
+    let Summary { decisions, cases: golden, population, waivers, notices, run } = summary;
+    let (cases, gates): (Vec<&Decision>, Vec<&Decision>) = decisions.iter().partition(|decision| decision.is_of_case());
+    let trials: BTreeMap<&str, &CaseBackground> = golden.iter().map(|case| (case.trial.as_str(), case)).collect();
+    let of_set: Vec<(&CaseBackground, &Decision)> =
+        cases.iter().filter_map(|decision| Some((*trials.get(decision.trial.as_str())?, *decision))).collect();
 
     let mut lines = vec![line("rageval", &format!("{}; {}", counts(&cases, "case"), counts(&gates, "gate")))];
-    let causes = causes(&red, cases.iter().filter_map(|decision| trials.get(&decision.trial)), records, basis);
+    let causes = causes(&of_set);
     if !causes.is_empty() {
         lines.push(line("causes", &listed(&causes, COLUMNS - LABEL)));
     }
@@ -93,7 +80,7 @@ pub fn summary(summary: &Summary<'_>) -> Vec<String> {
     // Waivers and what is flaky are shown in place of some of the worst scores.
     let room = MOST_WORST.saturating_sub(waivers.len());
     let flaky = flaky(&all, MOST_FLAKY.min(room));
-    let worst = worst(&red, room - flaky.len());
+    let worst = worst(&of_set, room - flaky.len());
     lines.extend(worst.into_iter().map(|text| line("worst", &text)));
     let red_gates: Vec<&str> =
         gates.iter().filter(|gate| gate.ruling.is_red()).map(|gate| gate.trial.as_str()).collect();
@@ -170,71 +157,56 @@ fn counts(decisions: &[&Decision], what: &str) -> String {
 }
 
 /// How many cases are red, or have something unmeasured, for which cause: the most frequent first. A case counts once for each of its causes.
-fn causes<'a>(
-    red: &[(&GoldenCase, CaseFindings)],
-    ran: impl Iterator<Item = &'a &'a GoldenCase>,
-    records: &Records,
-    basis: &Basis<'_>,
-) -> Vec<String> {
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for case in ran {
-        let mut of_case: Vec<String> =
-            tally::faults_of(case, records.get(&case.id).map(|record| &**record), basis.rules)
-                .into_iter()
-                .map(|(_, fault)| fault.cause)
-                .collect();
+fn causes(of_set: &[(&CaseBackground, &Decision)]) -> Vec<String> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for (_, decision) in of_set {
+        let Decision { findings, ruling, snapshot, .. } = decision;
+        let is = |kind| findings.iter().any(|finding| finding.level == FindingLevel::Red && finding.kind == kind);
+        let is_unmeasured = |finding: &&Finding| finding.kind == FindingKind::Unmeasured;
+        let faults = findings.iter().filter(is_unmeasured);
+        let mut of_case: Vec<&str> = faults.filter_map(|finding| finding.text.split(": ").next()).collect();
+        let is_snapshot_alone =
+            snapshot.is_some() && !findings.iter().any(|finding| finding.level == FindingLevel::Red);
+        let more = [
+            (is(FindingKind::Min), "below min"),
+            (is(FindingKind::MaxDrop), "dropped"),
+            (is(FindingKind::Incomparable), "not comparable"),
+            (is_snapshot_alone, "snapshot alone"),
+            (*ruling == Ruling::Undecided && findings.is_empty(), "no record"),
+        ];
+        of_case.extend(more.into_iter().filter(|(applies, _)| *applies).map(|(_, cause)| cause));
         of_case.sort_unstable();
         of_case.dedup();
         for cause in of_case {
             *counts.entry(cause).or_default() += 1;
         }
     }
-    for (_, findings) in red {
-        let is_min = |broken: &Broken| matches!(broken.bar, Bar::Min(_));
-        let is_red = findings.ruling(basis.rules.max_unmeasured).is_red();
-        let of_case = [
-            (findings.failed.iter().any(is_min), "below min"),
-            (findings.failed.iter().any(|broken| !is_min(broken)), "dropped"),
-            (!findings.undecided.is_empty(), "not comparable"),
-            (!is_red, "snapshot alone"),
-        ];
-        for (_, cause) in of_case.into_iter().filter(|(applies, _)| *applies) {
-            *counts.entry(cause.to_owned()).or_default() += 1;
-        }
-    }
     let mut counts: Vec<_> = counts.into_iter().collect();
-    counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
     counts.into_iter().map(|(cause, count)| format!("{count} {cause}")).collect()
 }
 
 /// At most so many broken rules with the largest shortfall, one a case.
-fn worst(red: &[(&GoldenCase, CaseFindings)], most: usize) -> Vec<String> {
-    let mut worst: Vec<(f64, &GoldenCase, &Broken)> = red
-        .iter()
-        .filter_map(|(case, findings)| {
-            let of_case = findings.failed.iter().map(|broken| (shortfall(broken), *case, broken));
+fn worst(of_set: &[(&CaseBackground, &Decision)], most: usize) -> Vec<String> {
+    let red = of_set.iter().filter(|(_, decision)| decision.ruling.is_red());
+    let mut worst: Vec<(f64, &CaseBackground, String)> = red
+        .filter_map(|(case, decision)| {
+            let red = decision.findings.iter().filter(|finding| finding.level == FindingLevel::Red);
+            let of_case = red.filter_map(|finding| Some((finding.shortfall()?, *case, phrase_of(finding)?)));
             of_case.max_by(|a, b| a.0.total_cmp(&b.0))
         })
         .collect();
-    worst.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.id.cmp(&b.1.id)));
+    worst.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.case.cmp(&b.1.case)));
     worst
         .into_iter()
         .take(most)
-        .map(|(_, case, broken)| {
+        .map(|(_, case, phrase)| {
             // The place stays whole; what stands before it may be cut.
             let place = visible(&case.place.to_string());
             let room = (COLUMNS - LABEL).saturating_sub(place.width() + 2);
-            format!("{}  {place}", shortened(&format!("{}: {}", case.id, bar_text(broken)), room))
+            format!("{}  {place}", shortened(&format!("{}: {phrase}", case.case), room))
         })
         .collect()
-}
-
-/// How far a score lies on the wrong side of its bar.
-fn shortfall(broken: &Broken) -> f64 {
-    match broken.bar {
-        Bar::Min(min) => min - broken.score,
-        Bar::MaxDrop { baseline, max_drop } => baseline - broken.score - max_drop,
-    }
 }
 
 #[cfg(test)]
@@ -250,6 +222,7 @@ mod tests {
             rule::{MeanRule, SliceField},
         },
         model::{KnownFailure, Outcome, Place},
+        report::background,
     };
 
     fn summed_up(world: &World, notices: &[String]) -> Vec<String> {
@@ -267,9 +240,7 @@ mod tests {
         let population = world.baseline.as_ref().map(|baseline| compare_population(&world.set, baseline));
         summary(&Summary {
             decisions: &decisions,
-            set: &world.set,
-            records: &world.records,
-            basis,
+            cases: &background::cases(&world.set, &basis),
             population: population.as_ref(),
             waivers,
             notices,

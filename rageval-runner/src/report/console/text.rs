@@ -20,8 +20,17 @@ const READ_AHEAD: usize = 2_000;
 /// Text from outside as it may stand inside a line: without line ends, terminal sequences and other control characters, with invisible and
 /// direction-changing characters spelled out, blanks joined, and without anything that build servers take for a command.
 pub fn visible(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len().min(READ_AHEAD));
-    let mut chars = text.chars().take(READ_AHEAD).peekable();
+    shown(text.chars().take(READ_AHEAD), text.len().min(READ_AHEAD))
+}
+
+/// The same of the whole text, however long it is.
+pub fn visible_whole(text: &str) -> String {
+    shown(text.chars(), text.len())
+}
+
+fn shown(chars: impl Iterator<Item = char> + Clone, length: usize) -> String {
+    let mut shown = String::with_capacity(length);
+    let mut chars = chars.peekable();
     while let Some(c) = chars.next() {
         match c {
             '\u{1b}' => skip_sequence(&mut chars),
@@ -74,7 +83,7 @@ fn skip_parameters(chars: &mut std::iter::Peekable<impl Iterator<Item = char>>) 
 fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-        | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+        | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// A text from outside in at most so many columns, `…` at the end where it was longer.
@@ -101,18 +110,41 @@ fn fitting(text: &str, columns: usize) -> usize {
 /// A labelled text in up to so many lines, at least one, cut where it is longer still. Lines after the first start with a bar, since text from outside
 /// must start no line.
 pub fn lines_of(label: &str, text: &str, most: usize) -> Vec<String> {
-    let mut rest = visible(text);
+    wrapped(label, &visible(text), most)
+}
+
+/// The same of the whole text, in as many lines as it takes.
+pub fn whole_lines_of(label: &str, text: &str) -> Vec<String> {
+    wrapped(label, &visible_whole(text), usize::MAX)
+}
+
+/// A text whose line breaks count, such as a prompt: one line each, not broken, behind a bar, with its indentation.
+pub fn whole_block(text: &str) -> Vec<String> {
+    let line = |line: &str| {
+        let indent = line.len() - line.trim_start_matches(' ').len();
+        format!("{:>LABEL$}{}{}", "| ", &line[..indent], visible_whole(&line[indent..]))
+    };
+    text.lines().map(line).collect()
+}
+
+fn wrapped(label: &str, text: &str, most: usize) -> Vec<String> {
+    let mut rest = text;
     let mut lines = Vec::new();
     let mut start = format!("{label:<LABEL$}");
-    while lines.len() + 1 < most && rest.width() > COLUMNS - LABEL {
-        let fits = fitting(&rest, COLUMNS - LABEL);
+    while lines.len() + 1 < most {
+        // A single cluster can be wider than a line, and is cut nowhere.
+        let first = rest.graphemes(true).next().map_or(0, str::len);
+        let fits = fitting(rest, COLUMNS - LABEL).max(first);
+        if fits == rest.len() {
+            break;
+        }
         // Break at the last blank, unless that leaves most of the line empty, as in scripts without blanks.
         let end = rest[..fits].rfind(' ').filter(|blank| *blank > fits / 2).unwrap_or(fits);
         lines.push(format!("{start}{}", rest[..end].trim_end()));
-        rest = rest[end..].trim_start().to_owned();
+        rest = rest[end..].trim_start();
         start = format!("{:>LABEL$}", "| ");
     }
-    lines.push(format!("{start}{}", shortened(&rest, COLUMNS - LABEL)));
+    lines.push(format!("{start}{}", shortened(rest, COLUMNS - LABEL)));
     lines
 }
 

@@ -1,9 +1,12 @@
 //! Names, bodies and digests of snapshots.
 
-use super::*;
+use super::{
+    difference::{other_metrics, worse},
+    *,
+};
 
 fn name(id: &str) -> String {
-    Snapshots::name(&CaseId::new(id).expect("a valid id"))
+    file_name(&CaseId::new(id).expect("a valid id"))
 }
 
 #[test]

@@ -1,0 +1,88 @@
+//! Why a case is red, in the order in which a reader needs it: the worst first, with the claim and its evidence.
+
+use rageval_runner::{
+    model::{
+        Claim, Detail, MetricKey, Verdict,
+        run::{Decision, Finding, FindingKind, Ruling},
+    },
+    report::console,
+};
+
+use super::view::CaseView;
+
+/// The red cases, those that failed first, then by how far they lie below their bars.
+pub(crate) fn worst_first<'a, 'r>(cases: impl Iterator<Item = &'a CaseView<'r>>) -> Vec<&'a CaseView<'r>>
+where
+    'r: 'a,
+{
+    let rank = |case: &CaseView<'_>| match case.decision.map(|decision| decision.ruling) {
+        Some(Ruling::Fail) => 0,
+        Some(Ruling::Undecided) => 1,
+        Some(Ruling::Pass | Ruling::Inconclusive) | None => 2,
+    };
+    let worst = |case: &CaseView<'_>| case.red_findings().filter_map(Finding::shortfall).fold(0.0, f64::max);
+    let mut cases: Vec<_> = cases.map(|case| (rank(case), worst(case), case)).collect();
+    cases.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)).then_with(|| a.2.id.cmp(b.2.id)));
+    cases.into_iter().map(|(_, _, case)| case).collect()
+}
+
+/// The red findings of a case, the largest shortfall first.
+pub(crate) fn red_findings<'r>(case: &CaseView<'r>) -> Vec<&'r Finding> {
+    let mut findings: Vec<_> = case.red_findings().collect();
+    let shortfall = |finding: &Finding| finding.shortfall().unwrap_or_default();
+    findings.sort_by(|a, b| shortfall(b).total_cmp(&shortfall(a)));
+    findings
+}
+
+/// The claim that counts most against a score: contradicted before unsupported.
+pub(crate) fn failing_claim<'r>(case: &CaseView<'r>, metric: &MetricKey) -> Option<&'r Claim> {
+    let claims = &detail(case, metric)?.claims;
+    let of = |verdict| claims.iter().find(|claim| claim.verdict == verdict);
+    of(Verdict::Contradicted).or_else(|| of(Verdict::Unsupported))
+}
+
+/// What a score was made from, as its readings settled it.
+pub(crate) fn detail<'r>(case: &CaseView<'r>, metric: &MetricKey) -> Option<&'r Detail> {
+    case.record?.settled(metric)?.detail()
+}
+
+/// The baseline's score of a metric, where it can be compared: of the finding, else what was accepted of the same question.
+pub(crate) fn baseline(case: &CaseView<'_>, metric: &MetricKey) -> Option<f64> {
+    let of_drop = case.decision.iter().flat_map(|decision| &decision.findings);
+    let told =
+        of_drop.filter(|finding| finding.kind == FindingKind::MaxDrop && finding.metric.as_ref() == Some(metric));
+    let accepted = || {
+        let golden = case.golden.filter(|_| case.is_paired())?;
+        Some(golden.accepted.as_ref()?.outcomes.get(metric)?.score()?.get())
+    };
+    told.filter_map(|finding| finding.baseline).next().or_else(accepted)
+}
+
+/// The lines of a decision that say what is wrong: without those that name the case or say how to go on.
+pub(crate) fn essence(decision: &Decision) -> Vec<&str> {
+    const AROUND: [&str; 6] = ["case ", "question ", "answer ", "expected ", "look ", "accept "];
+    let mut is_around = false;
+    let says = |line: &&String| {
+        // A line that continues another starts with a blank.
+        if !line.starts_with(' ') {
+            is_around = AROUND.iter().any(|label| line.starts_with(label));
+        }
+        !is_around
+    };
+    decision.lines.iter().filter(says).map(String::as_str).collect()
+}
+
+/// A line of a decision with its blanks, and otherwise as a person may see it. The harness writes every line with a label before it; a run file
+/// from elsewhere need not, so that one which a build server would take for a command gets a bar.
+pub(crate) fn line(line: &str) -> String {
+    let line = line.split(' ').map(console::text::visible).collect::<Vec<_>>().join(" ");
+    if line.trim_start().starts_with("::") { format!("| {line}") } else { line }
+}
+
+/// Why a decision is red, in one line.
+pub(crate) fn reason(decision: &Decision) -> String {
+    match decision.findings.iter().find(|finding| finding.level == rageval_runner::model::run::FindingLevel::Red) {
+        Some(finding) => console::text::visible(&finding.text),
+        None => console::reason(decision),
+    }
+}
