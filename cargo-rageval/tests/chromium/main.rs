@@ -54,6 +54,9 @@ fn text_of(browser: &mut Browser, selector: &str) -> String {
 fn the_list_is_searched_filtered_sorted_and_turned() {
     let Some((mut browser, _folder)) = opened(&generated::run(250, 1), "") else { return };
     assert_eq!((rows(&mut browser), text_of(&mut browser, "#found")), (100, "250 cases".into()));
+    let nameless =
+        "[...document.querySelectorAll('input, select')].filter((one) => !one.labels.length && !one.ariaLabel).length";
+    assert_eq!(browser.evaluate(nameless), 0, "every field has a name");
     browser.evaluate("document.querySelector('#search').focus()");
     browser.insert("question-24");
     // 24, 240, 243, 246 and 249.

@@ -20,6 +20,9 @@ const TEXTS_A_PIECE: usize = 200;
 /// Characters of question, answer and reason that the list shows and searches.
 const LISTED: usize = 240;
 
+/// Values of a field up to which the list can be filtered by it: more are no slices, and searched better.
+const VALUES: usize = 200;
+
 /// What the list shows, filters and searches: a column a thing, an entry a case, in the order of the view.
 #[derive(Debug, Serialize)]
 struct Index<'r> {
@@ -85,6 +88,7 @@ fn index<'r>(view: &View<'r>) -> Index<'r> {
         all.sort_unstable();
         all.dedup();
     }
+    values.retain(|_, all| all.len() <= VALUES);
     let fields = values.iter().map(|(field, all)| {
         let of_case = |case: &CaseView<'_>| {
             let own = case.golden.and_then(|golden| golden.fields.get(*field));
