@@ -3,12 +3,15 @@
 use std::{
     env,
     ffi::OsString,
+    io,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     time::{SystemTime, UNIX_EPOCH},
 };
 
 use rageval_runner::{
+    Location,
+    harness::Surroundings,
     load,
     trust::{Date, utc_day},
 };
@@ -24,6 +27,10 @@ pub(crate) struct Context {
     pub(crate) runs: PathBuf,
     /// `RAGEVAL_JUDGE_MODE`: how stored replies are used, whatever the policy says.
     pub(crate) judge_mode: Option<String>,
+    /// Whether this is CI: `CI` is set and neither `false` nor `0`.
+    pub(crate) ci: bool,
+    /// Cargo, for the tests that `watch` runs.
+    pub(crate) cargo: OsString,
 }
 
 /// The target folder as cargo knows it: of the workspace, or configured. `None` outside a Rust project.
@@ -37,6 +44,22 @@ fn target_folder(root: &Path) -> Option<PathBuf> {
     let output = command.stderr(Stdio::null()).output().ok().filter(|output| output.status.success())?;
     let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).ok()?;
     Some(PathBuf::from(metadata["target_directory"].as_str()?))
+}
+
+/// Whether a switch of the environment is on.
+fn is_on(name: &str) -> bool {
+    Context::variable(name).is_some_and(|value| value != "0" && value != "false")
+}
+
+/// Keeps insta from printing, and from asking cargo for the folder in which this program was built.
+#[expect(unsafe_code, reason = "insta takes these two from the environment only; no other thread exists yet")]
+fn quiet_insta(root: &Path) {
+    for (name, value) in [("INSTA_OUTPUT", Path::new("none")), ("INSTA_WORKSPACE_ROOT", root)] {
+        if env::var_os(name).is_none() {
+            // SAFETY: called at the start of `main`, before any thread is started.
+            unsafe { env::set_var(name, value) };
+        }
+    }
 }
 
 impl Context {
@@ -60,9 +83,19 @@ impl Context {
 
     /// The day in UTC, on which waivers hold or have expired.
     pub(crate) fn today() -> Date {
+        Self::day_in(0)
+    }
+
+    /// The day in UTC so many days from now.
+    pub(crate) fn day_in(days: u64) -> Date {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         // A clock that stands before 1970 is no reason for a waiver to hold.
-        utc_day(now.map_or(u64::MAX, |since| since.as_secs()))
+        utc_day(now.map_or(u64::MAX, |since| since.as_secs() + days * 24 * 60 * 60))
+    }
+
+    /// This program again.
+    pub(crate) fn this_program() -> io::Result<Command> {
+        env::current_exe().map(Command::new)
     }
 
     /// Reads it once.
@@ -74,6 +107,7 @@ impl Context {
         }
         let here = env::current_dir().unwrap_or_default();
         let root = load::find(&here).and_then(|file| file.parent().map(Path::to_owned));
+        quiet_insta(root.as_deref().unwrap_or(&here));
         // Files are named as a person would from here, so the folder itself has no name.
         let root = root.filter(|root| *root != here).unwrap_or_default();
         let folder = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(|value| root.join(value));
@@ -81,7 +115,27 @@ impl Context {
             let target = folder("CARGO_TARGET_DIR").or_else(|| target_folder(&root));
             target.unwrap_or_else(|| root.join("target")).join("rageval").join("runs")
         });
-        let judge_mode = env::var("RAGEVAL_JUDGE_MODE").ok().filter(|word| !word.is_empty());
-        Self { arguments, root, runs, judge_mode }
+        let judge_mode = Self::variable("RAGEVAL_JUDGE_MODE");
+        let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        Self { arguments, root, runs, judge_mode, ci: is_on("CI"), cargo }
+    }
+
+    /// The file of the policy.
+    pub(crate) fn policy(&self) -> PathBuf {
+        self.root.join(load::FILE_NAME)
+    }
+
+    /// What a run must know of this process.
+    pub(crate) fn surroundings(&self, location: Location) -> Surroundings {
+        Surroundings {
+            runs: self.runs.clone(),
+            ci: self.ci,
+            judge_mode: self.judge_mode.clone(),
+            insta_update: Self::variable("INSTA_UPDATE"),
+            insta_force_pass: is_on("INSTA_FORCE_PASS"),
+            insta_force_update: is_on("INSTA_FORCE_UPDATE") || is_on("INSTA_FORCE_UPDATE_SNAPSHOTS"),
+            variable: Self::variable,
+            location,
+        }
     }
 }

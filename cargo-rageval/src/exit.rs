@@ -13,6 +13,8 @@ pub(crate) enum Ending {
     Fail,
     /// Nothing could be measured: 3.
     Undecided,
+    /// What can be decided passes, and a file that the rest needs is missing or can't be read: 2.
+    Faulty,
 }
 
 impl From<Conclusion> for Ending {
@@ -48,6 +50,7 @@ pub(crate) fn code(result: Result<Ending, Failure>) -> ExitCode {
         Ok(Ending::Pass) => ExitCode::SUCCESS,
         Ok(Ending::Fail) => ExitCode::from(1),
         Ok(Ending::Undecided) => ExitCode::from(3),
+        Ok(Ending::Faulty) => ExitCode::from(2),
         Err(Failure::Usage(error)) => {
             // A closed pipe is no reason to end otherwise than the text says.
             let _ = error.print();

@@ -3,6 +3,7 @@
 mod asking;
 mod command;
 mod context;
+mod exchange;
 mod exit;
 mod report;
 

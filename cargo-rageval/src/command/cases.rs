@@ -1,6 +1,8 @@
-//! `cases`: the golden set locked under a version, compared with its lock, and counted.
+//! `cases`: the golden set locked under a version, compared with its lock, counted, looked over, and converted.
 
+mod convert;
 mod diff;
+mod lint;
 mod lock;
 mod stats;
 
@@ -20,12 +22,14 @@ use crate::{
     exit::{Ending, Failure},
 };
 
-/// Lock the golden cases under a version, and look at them as a set
+/// Lock, look over, count and convert the golden cases
 #[derive(Debug, Subcommand)]
 pub(crate) enum Cases {
     Lock(lock::LockSet),
     Diff(diff::Diff),
     Stats(stats::Stats),
+    Lint(lint::Lint),
+    Convert(convert::Convert),
 }
 
 /// Does what the command line says.
@@ -34,6 +38,8 @@ pub(crate) fn run(cases: &Cases, context: &Context) -> Result<Ending, Failure> {
         Cases::Lock(lock) => lock::run(lock, context),
         Cases::Diff(diff) => diff::run(diff, context),
         Cases::Stats(stats) => stats::run(stats, context),
+        Cases::Lint(lint) => lint::run(lint, context),
+        Cases::Convert(convert) => convert::run(convert),
     }
 }
 

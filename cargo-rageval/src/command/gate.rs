@@ -52,10 +52,10 @@ Examples:
 Metrics of your own test binary are not known to this command.")]
 pub(crate) struct Gate {
     /// Run folders or run.json files [default: the latest run]
-    runs: Vec<PathBuf>,
+    pub(super) runs: Vec<PathBuf>,
     /// Write the run as it is decided here into this folder, as a run of its own: for reports and baselines
     #[arg(long, value_name = "FOLDER")]
-    out: Option<PathBuf>,
+    pub(super) out: Option<PathBuf>,
 }
 
 /// Decides and tells.

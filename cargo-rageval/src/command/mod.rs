@@ -4,18 +4,23 @@ mod baseline;
 mod calibrate;
 mod cases;
 mod compare;
+mod completions;
+mod decided;
 mod estimate;
 mod explain;
 mod gate;
+mod init;
 mod judge;
 mod prompts;
 mod prune;
 mod replies;
 mod report;
+mod run;
 mod schema;
 mod score;
 mod snapshots;
 mod steps;
+mod watch;
 
 use clap::{Parser, Subcommand};
 
@@ -33,7 +38,11 @@ enum Cargo {
 
 /// The quality gate of a retrieval-augmented generation system.
 #[derive(Debug, clap::Args)]
-#[command(name = "cargo-rageval", version, after_help = "The gate itself is `cargo test --test rag_regression`.")]
+#[command(
+    name = "cargo-rageval",
+    version,
+    after_help = "The gate itself is `cargo test --test rag_regression`; of a system that needs no code of yours, `cargo rageval run`."
+)]
 struct Rageval {
     #[command(subcommand)]
     command: Command,
@@ -41,6 +50,9 @@ struct Rageval {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Init(init::Init),
+    Run(run::RunGate),
+    Watch(watch::Watch),
     Gate(gate::Gate),
     Compare(compare::Compare),
     Report(report::Report),
@@ -59,9 +71,8 @@ enum Command {
     #[command(subcommand)]
     Replies(replies::Replies),
     Prune(prune::Prune),
-    #[command(subcommand)]
-    Snapshots(snapshots::Snapshots),
     Schema(schema::Schema),
+    Completions(completions::Completions),
 }
 
 /// Does what the command line says.
@@ -69,6 +80,9 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
     let Cargo::Rageval(rageval) =
         Cargo::try_parse_from(&context.arguments).map_err(|error| Failure::Usage(Box::new(error)))?;
     match rageval.command {
+        Command::Init(init) => init::run(&init, context),
+        Command::Run(run) => run::run(&run, context),
+        Command::Watch(watch) => watch::run(&watch, context),
         Command::Gate(gate) => gate::run(&gate, context),
         Command::Compare(compare) => compare::run(&compare, context),
         Command::Report(report) => report::run(&report, context),
@@ -83,7 +97,7 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
         Command::Steps(steps) => steps::run(&steps, context),
         Command::Replies(replies) => replies::run(&replies, context),
         Command::Prune(prune) => prune::run(&prune, context),
-        Command::Snapshots(snapshots) => snapshots::run(&snapshots, context),
         Command::Schema(schema) => schema::run(&schema),
+        Command::Completions(completions) => completions::run(&completions),
     }
 }

@@ -1,5 +1,6 @@
-//! `snapshots`: what a run's verdicts mean for the snapshots that stand here.
+//! `snapshots`: what a run's verdicts mean for the snapshots that stand here, and changed verdicts that wait for a person.
 
+mod accept;
 mod apply;
 mod place;
 
@@ -14,11 +15,13 @@ use crate::{
 #[derive(Debug, Subcommand)]
 pub(crate) enum Snapshots {
     Apply(apply::Apply),
+    Accept(accept::Accept),
 }
 
 /// Does what the command line says.
 pub(crate) fn run(snapshots: &Snapshots, context: &Context) -> Result<Ending, Failure> {
     match snapshots {
         Snapshots::Apply(apply) => apply::run(apply, context),
+        Snapshots::Accept(accept) => accept::run(accept, context),
     }
 }

@@ -5,18 +5,24 @@ mod calibrate;
 mod calibration;
 mod cases;
 mod compare;
+mod completions;
+mod convert;
 mod estimate;
 mod explain;
 mod gate;
+mod init;
 mod judge;
+mod lint;
 mod loopback;
 mod prompts;
 mod prune;
 mod rejudge;
 mod replies;
+mod running;
 mod schema;
 mod score;
 mod steps;
+mod watching;
 mod window;
 
 use std::{

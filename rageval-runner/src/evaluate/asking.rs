@@ -58,6 +58,7 @@ impl Asking {
             baseline,
             keeping,
             run: None,
+            ledger: None,
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         Ok(Self { evaluation: assembly::evaluation(policy, parts), runtime, width })

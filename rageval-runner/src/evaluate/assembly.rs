@@ -34,6 +34,8 @@ pub struct Parts<'a> {
     pub keeping: Keeping,
     /// The folder of the run over whose processes limits and budget hold; `None`: they hold within this process.
     pub run: Option<&'a RunFolder>,
+    /// What counts the run's spending; `None`: what `run` says, else nobody but this process.
+    pub ledger: Option<Ledger>,
 }
 
 /// What is done with stored replies and vectors.
@@ -47,10 +49,11 @@ pub enum Keeping {
 
 /// All that evaluates cases under a policy.
 pub fn evaluation(policy: &Policy, parts: Parts<'_>) -> Evaluation {
-    let Parts { system, judge, embedder, metrics, baseline, keeping, run } = parts;
-    let ledger = match run {
-        Some(folder) => folder.ledger(policy.budget.as_ref()),
-        None => Ledger::in_process(policy.budget.as_ref()),
+    let Parts { system, judge, embedder, metrics, baseline, keeping, run, ledger } = parts;
+    let ledger = match (ledger, run) {
+        (Some(ledger), _) => ledger,
+        (None, Some(folder)) => folder.ledger(policy.budget.as_ref()),
+        (None, None) => Ledger::in_process(policy.budget.as_ref()),
     };
     let limit = |what: &str, places: usize| match run {
         Some(folder) => folder.limit(what, places),

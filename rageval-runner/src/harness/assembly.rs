@@ -15,7 +15,7 @@ use crate::evaluate::{
 pub(super) fn evaluation(session: &Session) -> Result<Evaluation, Problem> {
     let policy = &session.files.policy;
     let parts = Parts {
-        system: setup::open_system(&session.files, session.function.clone())?,
+        system: setup::open_system(&session.files, session.function.clone(), &session.context)?,
         judge: Arc::clone(&session.judge),
         embedder: session.embedder.clone(),
         metrics: session.metrics.clone(),
@@ -25,6 +25,7 @@ pub(super) fn evaluation(session: &Session) -> Result<Evaluation, Problem> {
             Shared::Memory(_) => None,
             Shared::Folder(_) => Some(&session.folder),
         },
+        ledger: session.course.ledger.clone(),
     };
     Ok(assembly::evaluation(policy, parts))
 }

@@ -14,6 +14,7 @@ use std::{
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
 
 use super::{
+    course::Event,
     session::{Session, Shared, store_problem},
     setup::{self, Problem, Scope},
     trials::Role,
@@ -129,7 +130,7 @@ fn suspects(
 
 /// Whether a case must wait until suspects were read again: known from the case alone.
 pub(super) fn is_suspect(session: &Session, case: &GoldenCase, record: &Arc<Record>) -> bool {
-    if !can_differ(session) {
+    if !can_differ(session) || session.course.stored.contains(&case.id) {
         return false;
     }
     let Ok(evaluation) = session.evaluation() else { return false };
@@ -164,18 +165,23 @@ pub(super) async fn settle(
     let gates: &[Gate] = match session.files.scope {
         Scope::Whole => &session.gates,
         // Which bars on the tail hold for a case is seen from the case alone.
-        Scope::OneFile => {
+        Scope::OneFile | Scope::Picked => {
             of_one_file = gate::gates(&session.files.policy.rules, set);
             &of_one_file
         }
     };
     let mut suspects = suspects(session, evaluation, set, gates, &records);
     suspects.retain(|suspect| wanted.cases.contains(&suspect.case) || wanted.is_in_tail(session, suspect));
+    suspects.retain(|suspect| !session.course.stored.contains(&suspect.case));
     let mut settled = Settled { records, left: BTreeSet::new() };
     let desk = Desk { session, evaluation, further, answers: answers(session, evaluation), counted: Mutex::default() };
     if !suspects.is_empty() {
         let found = desk.in_order(suspects, &settled.records).await?;
         add(&mut settled.records, found);
+    }
+    if !session.course.stored.is_empty() {
+        // A fresh reading of a mean is one of all its cases.
+        return Ok(settled);
     }
     let found = means::read_again(&desk, &settled.records, &wanted.gates).await?;
     settled.left = found.left;
@@ -235,7 +241,7 @@ impl Desk<'_> {
             budget: policy.rules.confirm.budget(first_readings(set, &basis)),
         };
         match self.session.files.scope {
-            Scope::Whole => Ok(of(&self.session.files.set)),
+            Scope::Whole | Scope::Picked => Ok(of(&self.session.files.set)),
             Scope::OneFile => {
                 let metrics: Vec<&dyn Metric> = self.session.metrics.iter().map(|metric| *metric as _).collect();
                 let whole = load::cases(policy, &metrics);
@@ -295,6 +301,8 @@ impl Desk<'_> {
         let lost = || Problem::everything(format!("the record of {} was lost", suspect.case));
         let record = records.get(&suspect.case).ok_or_else(lost)?;
         let read = async || {
+            let (id, metric) = (&suspect.case, &suspect.metric);
+            self.session.course.tell(|| Event::ReadingAgain { case: id.clone(), metric: metric.clone() });
             let question = suspect::Question::new(self, case, record, &suspect, depth);
             let read = question.read().await;
             self.count(readings::Confirmed { cases: usize::from(read.is_failing), requests: read.requests }).await?;

@@ -1,5 +1,7 @@
 //! What the process was started with: the only reader of the environment in a test binary.
 
+use super::direct::Surroundings;
+
 use std::{
     env,
     ffi::OsStr,
@@ -7,7 +9,7 @@ use std::{
 };
 
 /// What the environment says to the harness.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Context {
     /// `CI` is set and neither `false` nor `0` nor empty.
     pub(super) ci: bool,
@@ -29,6 +31,8 @@ pub(super) struct Context {
     pub(super) insta_force_update: bool,
     /// This executable.
     pub(super) executable: Option<PathBuf>,
+    /// A variable by name, for headers that say `${NAME}` and for keys; an empty one counts as unset.
+    pub(super) variable: fn(&str) -> Option<String>,
 }
 
 impl Context {
@@ -48,12 +52,25 @@ impl Context {
             insta_force_pass: on("INSTA_FORCE_PASS"),
             insta_force_update: on("INSTA_FORCE_UPDATE") || on("INSTA_FORCE_UPDATE_SNAPSHOTS"),
             executable: env::current_exe().ok(),
+            variable: |name| env::var(name).ok().filter(|value| !value.is_empty()),
         }
     }
 
-    /// A variable by name, for headers that say `${NAME}`; an empty one counts as unset.
-    pub(super) fn variable(name: &str) -> Option<String> {
-        env::var(name).ok().filter(|value| !value.is_empty())
+    /// What a command that runs says of itself.
+    pub(super) fn of_command(surroundings: &Surroundings) -> Self {
+        Self {
+            ci: surroundings.ci,
+            nextest_run: None,
+            shard: None,
+            judge_mode: surroundings.judge_mode.clone(),
+            runs: Some(surroundings.runs.clone()),
+            manifest_dir: None,
+            insta_update: surroundings.insta_update.clone(),
+            insta_force_pass: surroundings.insta_force_pass,
+            insta_force_update: surroundings.insta_force_update,
+            executable: None,
+            variable: surroundings.variable,
+        }
     }
 
     /// The folder of run folders: as told, else below the target folder that holds this executable, else below `root`.

@@ -3,8 +3,12 @@
 mod assembly;
 mod confirm;
 mod context;
+mod course;
+mod direct;
 mod exit_guard;
 mod flags;
+mod opening;
+mod pending;
 mod session;
 mod setup;
 mod snapshots;
@@ -13,4 +17,7 @@ mod trials;
 mod verdict;
 mod written;
 
+pub use course::{Event, Teller};
+pub use direct::{Ended, Opened, Order, Part, Refusal, Start, Surroundings};
+pub use pending::Pending;
 pub use suite::{Location, Suite};

@@ -12,6 +12,7 @@ use super::{
     assembly,
     confirm::{self, Settled},
     context::Context,
+    course::Course,
     setup::{Files, Problem, Reach},
     snapshots::Snapshots,
     trials::Role,
@@ -57,6 +58,8 @@ pub(super) struct Session {
     /// What is wrong with the set-up, found before anything ran.
     pub(super) problems: Vec<Problem>,
     pub(super) context: Context,
+    /// What is told and kept while the run goes on.
+    pub(super) course: Course,
     pub(super) decisions: Mutex<BTreeMap<String, Decision>>,
     /// Cases whose verdicts changed and pass.
     pub(super) changed: AtomicUsize,
@@ -148,7 +151,8 @@ impl Session {
             }
             self.settled.set(Err(problem.clone())).ok();
         };
-        if wanted.is_empty() {
+        // What is stored is decided as it stands: no system and no judge is opened for it.
+        if wanted.iter().all(|&index| self.course.stored.contains(&self.files.set.cases[index].id)) {
             self.settled.set(Ok(Settled::default())).ok();
             return;
         }
@@ -162,8 +166,11 @@ impl Session {
         };
         let session = Arc::clone(self);
         let width = self.width();
+        let is_there =
+            |index: &usize| slots.get(&self.files.set.cases[*index].id).is_some_and(|slot| slot.get().is_some());
+        let missing: Vec<usize> = wanted.into_iter().filter(|index| !is_there(index)).collect();
         runtime.spawn(async move {
-            futures_util::stream::iter(wanted)
+            futures_util::stream::iter(missing)
                 .for_each_concurrent(width, |index| {
                     let (session, evaluation) = (Arc::clone(&session), Arc::clone(&evaluation));
                     async move { session.fill(index, &evaluation).await }
@@ -188,7 +195,7 @@ impl Session {
         let (session, evaluation) = (Arc::clone(&self), Arc::clone(evaluation));
         let task = tokio::spawn(async move { evaluation.record(&session.files.set.cases[index]).await });
         let result = match task.await {
-            Ok(record) => Ok(Arc::new(record)),
+            Ok(record) => self.arrived(&self.files.set.cases[index], record),
             Err(error) => Err(Problem::everything(format!("the evaluation of {id} ended early: {error}"))),
         };
         if let Shared::Memory(slots) = &self.records
@@ -359,8 +366,8 @@ impl Session {
 
     /// What the run spends on models, where this process asks.
     pub(super) fn ledger(&self) -> Option<&Ledger> {
-        let evaluation = self.evaluation.get()?.as_ref().ok()?;
-        Some(&evaluation.ledger)
+        let of_evaluation = || Some(&self.evaluation.get()?.as_ref().ok()?.ledger);
+        self.course.ledger.as_ref().or_else(of_evaluation)
     }
 
     /// The records that are there by now, with their further readings.

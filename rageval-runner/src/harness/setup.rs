@@ -40,6 +40,8 @@ pub(super) enum Scope {
     Whole,
     /// The one file that `--exact` asks for.
     OneFile,
+    /// All of it, of which some cases were picked: no gate is decided.
+    Picked,
 }
 
 /// A broken set-up.
@@ -95,6 +97,11 @@ pub(super) fn files(package: &Path, metrics: &[&dyn Metric], flags: &Flags) -> R
     if let Some(set) = flags.exact_name().and_then(|name| one_file(name, &policy, metrics).transpose()) {
         return Ok(Files { policy, set: set.map_err(|problems| problems.to_string())?, scope: Scope::OneFile });
     }
+    whole(policy, metrics)
+}
+
+/// The whole golden set of a policy.
+pub(super) fn whole(policy: Policy, metrics: &[&dyn Metric]) -> Result<Files, String> {
     let set = load::cases(&policy, metrics).map_err(|problems| problems.to_string())?;
     let slices = load::check_slices(&policy, &set);
     if !slices.is_empty() {
@@ -239,21 +246,25 @@ pub(super) fn today() -> Date {
 }
 
 /// Opens the judge of the policy.
-pub(super) fn open_judge(policy: &Policy) -> Result<Arc<dyn Judge>, Problem> {
-    judge::open(&policy.judge, &Context::variable)
+pub(super) fn open_judge(policy: &Policy, context: &Context) -> Result<Arc<dyn Judge>, Problem> {
+    judge::open(&policy.judge, &context.variable)
         .map_err(|error| Problem::everything(format!("{}: {error}", policy.judge.place)))
 }
 
 /// Opens the embedder of the policy, where it names one.
-pub(super) fn open_embedder(policy: &Policy) -> Result<Option<Arc<dyn Embedder>>, Problem> {
+pub(super) fn open_embedder(policy: &Policy, context: &Context) -> Result<Option<Arc<dyn Embedder>>, Problem> {
     let Some(spec) = &policy.embedder else { return Ok(None) };
-    embed::open(spec, &Context::variable)
+    embed::open(spec, &context.variable)
         .map(Some)
         .map_err(|error| Problem::everything(format!("{}: {error}", spec.place)))
 }
 
 /// Opens the system of the policy: the function of the test binary, or one that needs no code.
-pub(super) fn open_system(files: &Files, function: Option<Arc<dyn RagSystem>>) -> Result<Arc<dyn RagSystem>, Problem> {
+pub(super) fn open_system(
+    files: &Files,
+    function: Option<Arc<dyn RagSystem>>,
+    context: &Context,
+) -> Result<Arc<dyn RagSystem>, Problem> {
     let spec = &files.policy.system;
     let place = &spec.place;
     match (&spec.kind, function) {
@@ -269,7 +280,7 @@ pub(super) fn open_system(files: &Files, function: Option<Arc<dyn RagSystem>>) -
             )))
         }
         (SystemKind::Http(_) | SystemKind::Command(_) | SystemKind::Recorded(_), None) => {
-            system::open(spec, &files.policy.root, &Context::variable, &files.set)
+            system::open(spec, &files.policy.root, &context.variable, &files.set)
                 .map(Arc::from)
                 .map_err(|error| Problem::everything(error.to_string()))
         }

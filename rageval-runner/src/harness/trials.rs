@@ -4,30 +4,28 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     io::{self, Write as _},
     process::ExitCode,
-    sync::{Arc, Mutex, OnceLock, PoisonError, atomic::AtomicUsize},
-    time::{SystemTime, UNIX_EPOCH},
+    sync::{Arc, PoisonError},
 };
 
 use libtest_mimic::{Failed, Trial};
 
 use super::{
     context::{self, Context},
+    course::Course,
     exit_guard::ExitGuard,
     flags::Flags,
-    session::{Session, Shared},
-    setup::{self, Files, Scope},
-    snapshots::{Snapshots, Writing},
+    opening::{Opening, Purpose},
+    session::Session,
+    setup::{self, Scope},
     suite::Location,
     verdict,
 };
 use crate::{
     contain::contained,
-    evaluate::stamp,
-    gate::{gates, trusted_metrics},
     metric::Metric,
-    model::{CaseId, case::Fields, run::Decision},
+    model::{CaseId, run::Decision},
     report::console,
-    store::{lock::LockFiles, runs::RunFolder},
+    store::lock::LockFiles,
     system::RagSystem,
     trust::lock,
 };
@@ -78,7 +76,20 @@ pub(super) fn run(
         }
     };
     context::quiet_insta(&files.policy.root);
-    let session = match session(location, function, metrics, context, files, flags) {
+    let opening = Opening {
+        target: location.target,
+        runs: format!("{}.{}", location.package, location.target),
+        id: None,
+        snapshots: package.join("tests").join("snapshots").join(location.target),
+        location,
+        purpose: if flags.libtest.list { Purpose::Listing } else { Purpose::Running },
+        function,
+        metrics,
+        context,
+        files,
+        course: Course::default(),
+    };
+    let session = match opening.session() {
         Ok(session) => Arc::new(session),
         Err(problem) => {
             eprintln!("Error: {problem}");
@@ -128,103 +139,8 @@ pub(super) fn tell(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// Everything that the trials share; nothing is asked and nothing written yet.
-fn session(
-    location: Location,
-    function: Option<Arc<dyn RagSystem>>,
-    metrics: Vec<&'static dyn Metric>,
-    context: Context,
-    files: Files,
-    flags: &Flags,
-) -> Result<Session, String> {
-    let root = &files.policy.root;
-    let runs = context.runs_folder(root);
-    let id = context.nextest_run.clone().unwrap_or_else(new_run_id);
-    let target = format!("{}.{}", location.package, location.target);
-    let folder = RunFolder::new(runs, target, id);
-    let mut problems = Vec::new();
-    let mut accepted = (None, Vec::new());
-    if !flags.libtest.list {
-        problems.extend(setup::open_gates(&context, root));
-        problems.extend(setup::shard(&context));
-        problems.extend(setup::reply_modes(&context, &files.policy).err());
-        match setup::accepted(&files.policy) {
-            Ok(read) => accepted = read,
-            Err(problem) => problems.push(problem),
-        }
-    }
-    let judge = setup::open_judge(&files.policy).map_err(|problem| problem.lines.join("\n"))?;
-    let embedder = setup::open_embedder(&files.policy).map_err(|problem| problem.lines.join("\n"))?;
-    let writing = match (context.ci, context.insta_force_pass) {
-        (true, _) => Writing::Never,
-        (false, false) => Writing::Pending,
-        (false, true) => Writing::PendingAndPass,
-    };
-    let mut pinned = Fields::default();
-    let judge_stamp = stamp::of_scores(&files.policy, judge.as_ref(), embedder.as_deref());
-    // No verdict depends on the embedder, so a snapshot is pinned to the judge alone.
-    pinned.add("judge", &stamp::of_verdicts(&files.policy, judge.as_ref()).fingerprint);
-    for metric in &metrics {
-        pinned.add(metric.name(), &metric.version().to_string());
-    }
-    let snapshots = Snapshots {
-        folder: setup::package_folder(location, &context).join("tests").join("snapshots").join(location.target),
-        file: location.file,
-        line: location.line,
-        assert: location.snapshot,
-        fail_on: files.policy.rules.fail_on,
-        judge: pinned.finish(),
-        writing,
-    };
-    let facts = verdict::facts(&metrics);
-    let gates = match files.scope {
-        Scope::Whole => gates(&files.policy.rules, &files.set),
-        Scope::OneFile => Vec::new(),
-    };
-    let trusted = trusted_metrics(&files.policy.rules, &files.set, &facts);
-    let records = match context.nextest_run {
-        Some(_) => Shared::Folder(Mutex::default()),
-        None => Shared::Memory(files.set.cases.iter().map(|case| (case.id.clone(), OnceLock::new())).collect()),
-    };
-    Ok(Session {
-        files,
-        metrics,
-        gates,
-        trusted,
-        baseline: accepted.0,
-        history: accepted.1,
-        snapshots,
-        judge_stamp,
-        embedder,
-        facts,
-        target: location.target,
-        judge,
-        folder,
-        problems,
-        context,
-        decisions: Mutex::default(),
-        changed: AtomicUsize::new(0),
-        rewritten: AtomicUsize::new(0),
-        drop_tests: OnceLock::new(),
-        today: OnceLock::new(),
-        calibrations: OnceLock::new(),
-        function,
-        records,
-        settled: OnceLock::new(),
-        evaluation: OnceLock::new(),
-        runtime: OnceLock::new(),
-    })
-}
-
-/// A name for a run of one process: the time to the second, and the process.
-fn new_run_id() -> String {
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let stamp = jiff::Timestamp::from_second(i64::try_from(seconds).unwrap_or(0)).unwrap_or_default();
-    format!("{}-{}", stamp.strftime("%Y%m%dT%H%M%SZ"), std::process::id())
-}
-
 /// Every trial of this run by name.
-fn roles(session: &Session) -> Vec<(String, Role)> {
+pub(super) fn roles(session: &Session) -> Vec<(String, Role)> {
     let mut roles = Vec::new();
     let whole = session.files.scope == Scope::Whole;
     if whole {
@@ -276,7 +192,7 @@ fn match_exact(session: &Session, flags: &Flags, trials: &[Trial]) -> Result<(),
 }
 
 /// The cases whose records the selected trials wait for.
-fn needs(session: &Session, selected: &[Role]) -> BTreeSet<CaseId> {
+pub(super) fn needs(session: &Session, selected: &[Role]) -> BTreeSet<CaseId> {
     let mut wanted = BTreeSet::new();
     for role in selected {
         match role {

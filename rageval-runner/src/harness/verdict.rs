@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
     sync::atomic::Ordering,
 };
 
@@ -258,13 +259,18 @@ fn lock(session: &Session) -> Decision {
 
 /// Ends the run: writes what this process holds of it, and prints what is worth knowing after libtest's own summary.
 pub(super) fn finish(session: &Session) -> Result<(), StoreError> {
-    if session.context.nextest_run.is_some() {
+    if session.context.nextest_run.is_some() || trials::decisions(session).is_empty() {
         return Ok(());
     }
+    for line in end(session)?.1 {
+        trials::tell(&line);
+    }
+    Ok(())
+}
+
+/// Writes the run; returns where it is, and what is worth knowing of it.
+pub(super) fn end(session: &Session) -> Result<(PathBuf, Vec<String>), StoreError> {
     let decisions: Vec<Decision> = trials::decisions(session).into_values().collect();
-    if decisions.is_empty() {
-        return Ok(());
-    }
     let records = session.finished();
     let population = session.baseline.as_ref().map(|baseline| gate::compare_population(&session.files.set, baseline));
     let trust = session.trust(&session.generators_so_far());
@@ -280,10 +286,8 @@ pub(super) fn finish(session: &Session) -> Result<(), StoreError> {
         notices: &notices,
         run: &path.display().to_string(),
     };
-    for line in console::summary::summary(&summary) {
-        trials::tell(&line);
-    }
-    Ok(())
+    let lines = console::summary::summary(&summary);
+    Ok((path, lines))
 }
 
 /// What the run file holds for reports alone.
@@ -311,7 +315,9 @@ fn waivers(session: &Session, trust: &Trust) -> (Vec<String>, Option<String>) {
 /// Notices of the run itself: what is not compared, what was left for review, what the system left to say.
 fn notices(session: &Session, trust: &Trust, records: &Records, waived_nothing: Option<String>) -> Vec<String> {
     let policy = &session.files.policy;
-    let mut notices = console::readings::notices(records);
+    let mut notices = Vec::new();
+    notices.extend(session.course.partial.as_ref().map(|why| format!("partial: {why}")));
+    notices.extend(console::readings::notices(records));
     notices.extend(trust.notices.iter().cloned());
     notices.extend(waived_nothing);
     let own_drops =
@@ -328,7 +334,8 @@ fn notices(session: &Session, trust: &Trust, records: &Records, waived_nothing: 
         (0, _) => {}
         (n, Writing::Never) => notices.push(format!("verdicts of {n} case{} changed and pass", plural(n))),
         (n, Writing::Pending | Writing::PendingAndPass) => {
-            notices.push(format!("verdicts of {n} case{} changed and pass; look: cargo insta review", plural(n)));
+            let look = console::text::accept_snapshots(session.target);
+            notices.push(format!("verdicts of {n} case{} changed and pass; look: {look}", plural(n)));
         }
     }
     match session.rewritten.load(Ordering::Relaxed) {

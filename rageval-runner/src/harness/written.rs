@@ -61,7 +61,7 @@ impl Session {
     fn partial(&self) -> Option<String> {
         let one_file = "only the file of one case was read".to_owned();
         let shard = self.context.shard.as_ref().map(|shard| format!("shard {shard}"));
-        shard.or((self.files.scope == Scope::OneFile).then_some(one_file))
+        shard.or_else(|| self.course.partial.clone()).or((self.files.scope == Scope::OneFile).then_some(one_file))
     }
 
     /// The version of each metric that the rules or a case name.

@@ -309,11 +309,11 @@ impl Setting<'_> {
 }
 
 /// The key as the user wrote it, between quotes.
-fn named<'n>(fields: &Fields<'n, '_>, name: &'n str) -> Quoted<'n> {
+pub(super) fn named<'n>(fields: &Fields<'n, '_>, name: &'n str) -> Quoted<'n> {
     Quoted(fields.entry(name).map_or(name, |entry| entry.key.as_ref()))
 }
 
-fn id(reader: &mut Reader<'_>, node: &Node<'_>) -> Option<CaseId> {
+pub(super) fn id(reader: &mut Reader<'_>, node: &Node<'_>) -> Option<CaseId> {
     let Kind::Text(text) = &node.kind else {
         // Says "a text", with the hint to quote a number.
         reader.text(node, "the id of a case");
@@ -328,7 +328,7 @@ fn id(reader: &mut Reader<'_>, node: &Node<'_>) -> Option<CaseId> {
     }
 }
 
-fn expectation(reader: &mut Reader<'_>, fields: &Fields<'_, '_>) -> Expectation {
+pub(super) fn expectation(reader: &mut Reader<'_>, fields: &Fields<'_, '_>) -> Expectation {
     let Some(entry) = fields.entry("should_refuse") else { return Expectation::Answer };
     let says_yes = reader.flag(&entry.value, quoted(&entry.key)).unwrap_or(entry.key == ANSWERABLE);
     let refuse = if entry.key == ANSWERABLE { !says_yes } else { says_yes };
@@ -336,7 +336,7 @@ fn expectation(reader: &mut Reader<'_>, fields: &Fields<'_, '_>) -> Expectation 
 }
 
 /// Accepted answers. A case whose right answer is to decline may leave the text empty, as exports do.
-fn references(reader: &mut Reader<'_>, fields: &Fields<'_, '_>, expectation: Expectation) -> Vec<String> {
+pub(super) fn references(reader: &mut Reader<'_>, fields: &Fields<'_, '_>, expectation: Expectation) -> Vec<String> {
     let Some(node) = fields.get("ground_truth_answer") else { return Vec::new() };
     let what = named(fields, "ground_truth_answer");
     let blank = |node: &Node<'_>| matches!(&node.kind, Kind::Text(text) if text.trim().is_empty());
@@ -351,14 +351,14 @@ fn references(reader: &mut Reader<'_>, fields: &Fields<'_, '_>, expectation: Exp
     }
 }
 
-fn texts(reader: &mut Reader<'_>, fields: &Fields<'_, '_>, key: &'static str) -> Vec<String> {
+pub(super) fn texts(reader: &mut Reader<'_>, fields: &Fields<'_, '_>, key: &'static str) -> Vec<String> {
     let Some(node) = fields.get(key) else { return Vec::new() };
     let what = named(fields, key);
     let items = reader.list(node, &what).unwrap_or_default();
     items.iter().filter_map(|item| reader.text(item, format_args!("a text of {what}"))).collect()
 }
 
-fn tags(reader: &mut Reader<'_>, fields: &Fields<'_, '_>) -> Vec<String> {
+pub(super) fn tags(reader: &mut Reader<'_>, fields: &Fields<'_, '_>) -> Vec<String> {
     let Some(node) = fields.get("tags") else { return Vec::new() };
     let mut tags: Vec<String> = Vec::new();
     for item in reader.list(node, "\"tags\"").unwrap_or_default() {
@@ -372,7 +372,7 @@ fn tags(reader: &mut Reader<'_>, fields: &Fields<'_, '_>) -> Vec<String> {
     tags
 }
 
-fn language(reader: &mut Reader<'_>, node: &Node<'_>, what: &Quoted<'_>) -> Option<String> {
+pub(super) fn language(reader: &mut Reader<'_>, node: &Node<'_>, what: &Quoted<'_>) -> Option<String> {
     let tag = reader.text(node, what)?;
     if tag.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')) {
         return Some(tag);
@@ -384,7 +384,7 @@ fn language(reader: &mut Reader<'_>, node: &Node<'_>, what: &Quoted<'_>) -> Opti
     None
 }
 
-fn metadata(reader: &mut Reader<'_>, fields: &Fields<'_, '_>) -> BTreeMap<String, String> {
+pub(super) fn metadata(reader: &mut Reader<'_>, fields: &Fields<'_, '_>) -> BTreeMap<String, String> {
     let mut metadata = BTreeMap::new();
     for entry in fields.get("metadata").and_then(|node| reader.map(node, "\"metadata\"")).unwrap_or_default() {
         if entry.value.kind == Kind::Null {

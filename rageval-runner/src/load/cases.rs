@@ -164,7 +164,9 @@ impl Set {
 
     fn json_lines(&mut self, source: &Arc<Source>, setting: &Setting<'_>) {
         if let Some(problem) = many_lines(source) {
-            self.problems.push(problem);
+            self.problems.push(problem.help(
+                "put one object on each line, as `cargo rageval cases convert FILE --from rageval-jsonl --to rageval-jsonl` does, or name the file .json if it is a list",
+            ));
             return;
         }
         for (start, line) in source.json_lines() {

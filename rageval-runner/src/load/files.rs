@@ -34,10 +34,14 @@ pub(crate) struct CaseFile {
 
 /// How a file is written; its ending says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
+pub enum Format {
+    /// A list of cases, or a map with the list in it, in YAML 1.2.
     Yaml,
+    /// The same in JSON.
     Json,
+    /// One object a case.
     JsonLines,
+    /// A header, then one row a case.
     Csv,
 }
 

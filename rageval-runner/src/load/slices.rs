@@ -81,19 +81,31 @@ const SLICE_FIELDS: &[(&str, SliceField)] = &[
     ("should_refuse", SliceField::ShouldRefuse),
 ];
 
-fn slice_field(reader: &mut Reader<'_>, text: &str, span: &Span) -> Option<SliceField> {
-    if let Some((_, field)) = SLICE_FIELDS.iter().find(|(name, _)| *name == text) {
-        return Some(field.clone());
+/// The field of a slice, by its name.
+///
+/// # Errors
+/// What was meant, or what there is.
+pub fn field_of_slices(name: &str) -> Result<SliceField, String> {
+    if let Some((_, field)) = SLICE_FIELDS.iter().find(|(known, _)| *known == name) {
+        return Ok(field.clone());
     }
-    if let Some(key) = text.strip_prefix("metadata.").filter(|key| !key.is_empty()) {
-        return Some(SliceField::Metadata(key.to_owned()));
+    if let Some(key) = name.strip_prefix("metadata.").filter(|key| !key.is_empty()) {
+        return Ok(SliceField::Metadata(key.to_owned()));
     }
     let names = SLICE_FIELDS.iter().map(|(name, _)| *name);
     let list = names.clone().collect::<Vec<_>>().join(", ");
-    let help = did_you_mean(text, names).unwrap_or_else(|| format!("it is one of {list} and metadata.KEY"));
-    let problem = reader.problem(span, format!("unknown slice {}", quoted(text))).help(help);
-    reader.problems.push(problem);
-    None
+    Err(did_you_mean(name, names).unwrap_or_else(|| format!("it is one of {list} and metadata.KEY")))
+}
+
+fn slice_field(reader: &mut Reader<'_>, text: &str, span: &Span) -> Option<SliceField> {
+    let unknown = |help| reader.problem(span, format!("unknown slice {}", quoted(text))).help(help);
+    match field_of_slices(text).map_err(unknown) {
+        Ok(field) => Some(field),
+        Err(problem) => {
+            reader.problems.push(problem);
+            None
+        }
+    }
 }
 
 /// The slice that an entry is named after.

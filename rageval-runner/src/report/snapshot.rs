@@ -128,7 +128,8 @@ pub fn description(case: &GoldenCase, record: &Record, digest: &str) -> String {
     text
 }
 
-const DIGEST: &str = "Sample: ";
+/// Starts the last line of a description, which says which sample the verdicts are of.
+pub const DIGEST: &str = "Sample: ";
 
 /// Digest of what the verdicts depend on: answer, contexts, judge.
 fn digest(sample: &Sample, judge: &str) -> String {

@@ -170,6 +170,17 @@ pub(crate) fn read(file: &Path) -> Result<Option<Spending>, StoreError> {
     }
 }
 
+/// Opens the totals of a run that is taken up: what was spent stays counted, and its minutes count from the next request on.
+pub(crate) fn reopen(path: &Path) -> Result<(), StoreError> {
+    let Some(file) = try_lock_to_read(path).map_err(StoreError::io(path))? else {
+        return Err(StoreError::format(path, "another process is counting in it"));
+    };
+    change_file(file, path, |totals| {
+        totals.started = 0;
+        totals.closed = 0;
+    })
+}
+
 impl Kept {
     async fn change<T>(&self, change: impl FnOnce(&mut Totals) -> T) -> Result<T, StoreError> {
         match self {

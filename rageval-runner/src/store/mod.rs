@@ -1,12 +1,16 @@
-//! The only writer of files: runs, records, baselines, calibrations, locks of golden sets, replies of the judge, evaluation steps, probes.
+//! The only writer of files: runs, records, baselines, calibrations, locks of golden sets, replies of the judge, evaluation steps, probes,
+//! what a project starts with, converted cases.
 
 pub mod baseline;
 pub mod calibration;
+pub mod exchange;
+pub mod going;
 pub mod history;
 pub mod labels;
 pub mod ledger;
 pub mod lock;
 pub mod minute;
+pub mod pending;
 pub mod probes;
 pub mod prune;
 pub mod readings;
@@ -14,6 +18,7 @@ pub mod replies;
 pub mod runs;
 pub mod slots;
 pub mod snapshots;
+pub mod start;
 pub mod steps;
 
 use std::{

@@ -218,7 +218,7 @@ pub fn write(folder: &Path, parts: &Parts<'_>) -> Result<PathBuf, StoreError> {
 }
 
 /// Where a folder of many processes keeps what reports show.
-fn reports_file(run: &Path) -> PathBuf {
+pub(super) fn reports_file(run: &Path) -> PathBuf {
     run.join("reports.json")
 }
 

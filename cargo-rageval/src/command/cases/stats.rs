@@ -95,12 +95,12 @@ pub(super) fn run(command: &Stats, context: &Context) -> Result<Ending, Failure>
     Ok(Ending::Pass)
 }
 
-fn question(case: &GoldenCase) -> Question<'_> {
+pub(super) fn question(case: &GoldenCase) -> Question<'_> {
     Question { language: case.language, text: &case.query }
 }
 
 /// The cases whose question is a label's too, but for letter case, punctuation and blanks.
-fn also_labelled<'a>(set: &'a GoldenSet, queries: &BTreeSet<String>) -> Vec<&'a GoldenCase> {
+pub(super) fn also_labelled<'a>(set: &'a GoldenSet, queries: &BTreeSet<String>) -> Vec<&'a GoldenCase> {
     let labelled: BTreeSet<Vec<String>> =
         queries.iter().map(|text| plain(Question { language: guess_language(text), text })).collect();
     // A label states no language, so the case's question is read as the label's was.

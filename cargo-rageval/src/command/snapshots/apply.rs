@@ -15,7 +15,7 @@ use rageval_runner::{
         run::{Run, SnapshotsStamp},
     },
     report::{
-        console::text::visible,
+        console::text::{accept_snapshots, visible},
         snapshot::{Snapshot, description, file_name},
     },
     store::{
@@ -37,7 +37,7 @@ const MOST_NAMED: usize = 10;
 /// Leave the verdicts of a run for review, as a run of the gate here would
 ///
 /// Writes `.snap.new` beside the snapshots of the run's test target, for each case whose verdicts differ from the stored ones; `cargo insta review`
-/// then shows them. The run may come from another machine, as an artifact: no judge is asked and no key is needed. Its cases must be those
+/// then shows them, or `cargo rageval snapshots accept` where `cargo rageval run` made the run. The run may come from another machine, as an artifact: no judge is asked and no key is needed. Its cases must be those
 /// that stand here. Nothing is accepted and nothing deleted but pending snapshots that are no longer true.
 ///
 /// Exit code: 0 when it is done, also where nothing differs; 2 where the run is of other cases or cannot be used here.
@@ -194,7 +194,8 @@ fn told(applied: &Applied, run: &Run, set: &GoldenSet, folder: &Path) -> Vec<Str
         lines.push(format!("snapshots that belong to no case, left as they are: {}", listed(&orphans)));
     }
     if !written.is_empty() {
-        lines.push("look: cargo insta review".to_owned());
+        let target = run.manifest.target.as_deref().unwrap_or_default();
+        lines.push(format!("look: {}", accept_snapshots(target)));
     }
     lines
 }

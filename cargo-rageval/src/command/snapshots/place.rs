@@ -18,8 +18,11 @@ pub(super) fn folder(root: &Path, stamp: &SnapshotsStamp) -> Result<PathBuf, Str
         return refused("it must lie below the folder of thresholds.yaml, in plain parts");
     };
     let parts: Vec<&str> = stamp.folder.split('/').collect();
-    let [package @ .., "tests", "snapshots", target] = parts.as_slice() else {
-        return refused("it does not end with `tests/snapshots/<target>`");
+    let (package, target) = match parts.as_slice() {
+        [package @ .., "tests", "snapshots", target] => (package, *target),
+        // Those of `cargo rageval run` are of no package.
+        ["snapshots"] => return inside(root, &below).or_else(refused),
+        _ => return refused("it does not end with `tests/snapshots/<target>`"),
     };
     if !target.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
         return refused("its last part is no name of a test target");
@@ -28,13 +31,17 @@ pub(super) fn folder(root: &Path, stamp: &SnapshotsStamp) -> Result<PathBuf, Str
     if !root.join(&package).join("Cargo.toml").is_file() {
         return refused("there is no package here; is this the project of the run?");
     }
-    // A link in the way could lead elsewhere.
-    let folder = root.join(&below);
+    inside(root, &below).or_else(refused)
+}
+
+/// A folder below the root to which no link leads elsewhere.
+fn inside(root: &Path, below: &Path) -> Result<PathBuf, &'static str> {
+    let folder = root.join(below);
     let there = folder.ancestors().find(|path| path.as_os_str().is_empty() || path.exists());
     let canonical = |path: &Path| fs::canonicalize(if path.as_os_str().is_empty() { Path::new(".") } else { path });
     match (there.map(canonical), canonical(root)) {
         (Some(Ok(there)), Ok(root)) if there.starts_with(&root) => Ok(folder),
-        (_, _) => refused("a symbolic link leads out of the folder of thresholds.yaml"),
+        (_, _) => Err("a symbolic link leads out of the folder of thresholds.yaml"),
     }
 }
 

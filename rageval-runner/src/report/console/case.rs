@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use super::{
     repeats,
-    text::{COLUMNS, LABEL, against, bar, diff_line, line, lines_of, listed, run_alone, score, visible, whole_line},
+    text::{
+        COLUMNS, LABEL, accept_snapshots, against, bar, diff_line, line, lines_of, listed, run_alone, score, visible,
+        whole_line,
+    },
 };
 use crate::{
     gate::{
@@ -43,7 +46,7 @@ pub fn lines(
     let answer = seen.sample().map(|sample| mark + &answer_text(sample));
     let expected = expected_text(case);
     let mut foot = vec![whole_line("look", &run_alone(basis.target, &case.trial_name()))];
-    foot.extend(accept_lines(case, findings, snapshot));
+    foot.extend(accept_lines(case, findings, snapshot, basis));
     let room = MOST_LINES - head.len() - usize::from(answer.is_some()) - 1 - foot.len();
 
     let mut failed = fault_lines(findings);
@@ -270,10 +273,15 @@ fn missed_lines(case: &GoldenCase, record: &Record, details: &[&Detail]) -> Vec<
 }
 
 /// How to accept what came back; nothing accepts what is unmeasured.
-fn accept_lines(case: &GoldenCase, findings: &CaseFindings, snapshot: Option<&SnapshotFailure>) -> Vec<String> {
+fn accept_lines(
+    case: &GoldenCase,
+    findings: &CaseFindings,
+    snapshot: Option<&SnapshotFailure>,
+    basis: &Basis<'_>,
+) -> Vec<String> {
     let mut lines = Vec::new();
     if snapshot.is_some() {
-        lines.push(line("accept", "cargo insta review"));
+        lines.push(line("accept", accept_snapshots(basis.target)));
     }
     let is_drop = |broken: &&Broken| matches!(broken.bar, Bar::MaxDrop { .. });
     if findings.failed.iter().any(|broken| is_drop(&broken)) {

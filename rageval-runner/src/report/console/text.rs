@@ -172,9 +172,27 @@ pub fn whole_lines(label: &str, lines: &[String]) -> Vec<String> {
     lines.iter().enumerate().map(|(at, text)| whole_line(label_of(at), text)).collect()
 }
 
+/// What stands in the place of a test target where the run had none: `cargo rageval run` made it.
+pub const NO_TARGET: &str = "rageval-run";
+
 /// The command that runs one trial alone.
 pub fn run_alone(target: &str, trial: &str) -> String {
-    format!("cargo test --test {target} -- --exact '{}'", trial.replace('\'', r"'\''"))
+    let quoted = trial.replace('\'', r"'\''");
+    if target == NO_TARGET {
+        // A gate is decided over its whole population.
+        return if trial.starts_with("case::") {
+            format!("cargo rageval run --case '{quoted}'")
+        } else {
+            "cargo rageval gate".to_owned()
+        };
+    }
+    format!("cargo test --test {target} -- --exact '{quoted}'")
+}
+
+/// The command that shows changed verdicts, for a person to accept.
+pub fn accept_snapshots(target: &str) -> &'static str {
+    // cargo-insta finds no snapshots outside a Cargo workspace.
+    if target == NO_TARGET { "cargo rageval snapshots accept" } else { "cargo insta review" }
 }
 
 /// A list of names in at most so many columns, with the count of what was left out.
@@ -372,6 +390,8 @@ mod tests {
     #[test]
     fn a_command_survives_a_quote_in_a_name() {
         assert_eq!(run_alone("t", "case::en::it's"), r"cargo test --test t -- --exact 'case::en::it'\''s'");
+        assert_eq!(run_alone(NO_TARGET, "case::en::it's"), r"cargo rageval run --case 'case::en::it'\''s'");
+        assert_eq!(run_alone(NO_TARGET, "gate::recall@5::mean"), "cargo rageval gate");
     }
 
     #[test]

@@ -1,0 +1,155 @@
+//! Runs that are killed, and go on with `--resume`.
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Child, Stdio},
+};
+
+use super::{
+    alone,
+    endpoint::{Endpoint, until},
+    ends, latest,
+};
+use crate::{folder, loopback::Loopback, write};
+
+const RULES: &str = "metrics:\n  recall@5: {min: 0.5, mean: {min: 0.6}}\n";
+
+/// The records of the run that was begun last.
+fn records(folder: &Path) -> usize {
+    let runs = folder.join("target/rageval/runs/rageval-run");
+    let folders = std::fs::read_dir(runs).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
+    let last: Option<PathBuf> = folders.filter(|path| path.is_dir()).max();
+    let kept = last.into_iter().flat_map(|run| std::fs::read_dir(run.join("records"))).flatten();
+    kept.filter_map(Result::ok).filter(|entry| entry.path().extension().is_some_and(|ending| ending == "json")).count()
+}
+
+fn start(folder: &Path, arguments: &[&str]) -> Child {
+    alone(folder, arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the program starts")
+}
+
+/// A run of three cases that is killed while the answer to `b` is waited for.
+fn killed(folder: &Path, endpoint: &Endpoint) {
+    endpoint.project(folder, RULES);
+    endpoint.hold("ask-b");
+    let mut child = start(folder, &["run"]);
+    endpoint.wait_for(3);
+    until("two records are kept", || records(folder) == 2);
+    // SIGKILL on Unix.
+    child.kill().expect("killed");
+    child.wait().expect("ended");
+    endpoint.release();
+    assert_eq!(endpoint.asked(), ["ask-a", "ask-b", "ask-c"]);
+}
+
+#[test]
+fn a_killed_run_goes_on_where_it_was() {
+    let (folder, endpoint) = (folder(), Endpoint::start());
+    killed(folder.path(), &endpoint);
+    // Whoever looks into one case in between goes on afterwards.
+    ends(folder.path(), &["run", "--case", "a"], 0);
+    assert_eq!(endpoint.asked(), ["ask-a"]);
+    let ended = ends(folder.path(), &["run", "--resume"], 0);
+    assert_eq!(endpoint.asked(), ["ask-b"]);
+    assert!(ended.out.contains("3 cases: 3 passed; 4 gates: 4 passed"), "{}", ended.out);
+    let run = latest(folder.path());
+    assert_eq!((run.records.len(), run.manifest.partial, run.manifest.missing.len()), (3, None, 0));
+    assert_eq!(records(folder.path()), 0, "what was kept for an interruption is gone");
+    let ended = ends(folder.path(), &["run", "--resume"], 2);
+    assert!(ended.err.contains("the last run came to its end, so there is nothing to resume"), "{}", ended.err);
+    assert_eq!(endpoint.asked(), Vec::<String>::new());
+}
+
+#[test]
+fn a_killed_run_is_no_latest_run() {
+    let (folder, endpoint) = (folder(), Endpoint::start());
+    killed(folder.path(), &endpoint);
+    assert!(!folder.path().join("target/rageval/runs/latest").exists());
+}
+
+#[test]
+fn what_an_interrupted_run_spent_counts() {
+    let (folder, endpoint) = (folder(), Endpoint::start());
+    let judge = Loopback::start(["ask-a takes 30 days.", "ask-b takes 30 days.", "ask-c takes 30 days."]);
+    let rules = |requests: usize| {
+        format!(
+            "judge: {}\nbudget: {{requests: {requests}}}\nmetrics:\n  faithfulness: {{mean: {{min: 0.6}}}}\n\
+             snapshots: {{fail_on: never}}\nwaive: {{calibration: {{reason: a test, until: 9999-01-01}}}}\n",
+            judge.judge("m-2026-01-01")
+        )
+    };
+    endpoint.project(folder.path(), &rules(3));
+    endpoint.hold("ask-b");
+    let mut child = start(folder.path(), &["run"]);
+    until("two records are kept", || records(folder.path()) == 2);
+    child.kill().expect("killed");
+    child.wait().expect("ended");
+    endpoint.release();
+    assert_eq!(judge.asked().0, 2);
+    let ended = ends(folder.path(), &["run", "--resume"], 0);
+    assert_eq!(judge.asked().0, 1);
+    assert!(ended.out.contains("spent: 3 requests"), "{}", ended.out);
+    assert_eq!(latest(folder.path()).manifest.spent.map(|spent| spent.requests), Some(3));
+}
+
+#[test]
+fn a_run_does_not_go_on_over_other_files() {
+    let (folder, endpoint) = (folder(), Endpoint::start());
+    killed(folder.path(), &endpoint);
+    let refused = |what: &str| {
+        let ended = ends(folder.path(), &["run", "--resume"], 2);
+        let text = format!("cannot be resumed, for since then these changed: {what}\n`cargo rageval run` starts anew");
+        assert!(ended.err.contains(&text), "{}", ended.err);
+        assert_eq!(endpoint.asked(), Vec::<String>::new());
+    };
+    let cases = folder.path().join("cases");
+    let stored = std::fs::read_to_string(cases.join("all.yaml")).expect("cases");
+    write(&cases, "all.yaml", &stored.replace("query: ask-a", "query: ask-x"));
+    refused("the golden cases");
+    write(&cases, "all.yaml", &stored);
+    endpoint.project(folder.path(), &RULES.replace("0.6", "0.7"));
+    refused("thresholds.yaml");
+    endpoint.project(folder.path(), RULES);
+    let ended = ends(folder.path(), &["run", "--resume", "--case", "a"], 2);
+    assert!(ended.err.contains("which cases (only --case a; no gate is decided, then all cases)"), "{}", ended.err);
+    ends(folder.path(), &["run", "--resume"], 0);
+    assert_eq!(endpoint.asked(), ["ask-b"]);
+}
+
+#[test]
+fn a_run_that_goes_on_is_not_taken_up_by_another() {
+    let (folder, endpoint) = (folder(), Endpoint::start());
+    endpoint.project(folder.path(), RULES);
+    endpoint.hold("ask-b");
+    let mut child = start(folder.path(), &["run"]);
+    endpoint.wait_for(3);
+    let ended = ends(folder.path(), &["run", "--resume"], 2);
+    assert!(ended.err.contains("this run is still going on in another process"), "{}", ended.err);
+    endpoint.release();
+    assert_eq!(child.wait().expect("ended").code(), Some(0));
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_says_how_to_go_on() {
+    let (folder, endpoint) = (folder(), Endpoint::start());
+    endpoint.project(folder.path(), RULES);
+    endpoint.hold("ask-b");
+    let flags = ["--slice", "should_refuse=false"];
+    let child = start(folder.path(), &[&["run"], &flags[..]].concat());
+    endpoint.wait_for(3);
+    until("two records are kept", || records(folder.path()) == 2);
+    super::super::watching::interrupt(&child);
+    let output = child.wait_with_output().expect("ended");
+    assert_eq!(output.status.code(), Some(130));
+    let said = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(
+        said.contains(
+            "interrupted: 2 of 3 cases are done; go on with: cargo rageval run --resume --slice should_refuse=false\n"
+        ),
+        "{said}"
+    );
+    endpoint.release();
+    endpoint.asked();
+    ends(folder.path(), &[&["run", "--resume"], &flags[..]].concat(), 0);
+    assert_eq!(endpoint.asked(), ["ask-b"]);
+}
