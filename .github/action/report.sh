@@ -6,7 +6,7 @@ set -uo pipefail
 folder="$RUNNER_TEMP/rageval/reports"
 mkdir -p "$folder"
 export RAGEVAL_RUNS="$RUNS"
-marker="<!-- rageval:$NAME -->"
+marker="<!-- rageval-action:$NAME -->"
 base=()
 if [[ -n ${BASE_BASELINE:-} ]]; then base=(--base-baseline "$BASE_BASELINE"); fi
 
@@ -17,8 +17,8 @@ fi
 
 if [[ ! -e $RUNS/latest ]]; then
     {
-        echo "$marker"
         echo "**rageval: undecided: the gate left no run** (exit code $EXIT_CODE). It did not build, or its set-up is broken: see the log."
+        printf '\n%s\n' "$marker"
     } >"$folder/comment.md"
     cat "$folder/comment.md" >>"$GITHUB_STEP_SUMMARY"
     {
@@ -38,20 +38,22 @@ report html report.html
 report junit junit.xml
 report json report.json
 report csv scores.csv
-# What is written for people: the mark by which the comment is found, what a fork lacks, the report or that there is none.
+# What is written for people: the report with what a fork lacks below its first line, or that there is none.
 told() { # format, file
-    [[ -z $needs_maintainer ]] || printf '%s\n\n' "$needs_maintainer"
     if report "$1" "$2" >&2; then
-        cat "$folder/$2"
+        head -n 1 "$folder/$2"
+        [[ -z $needs_maintainer ]] || printf '\n%s\n\n' "$needs_maintainer"
+        tail -n +2 "$folder/$2"
         rm "$folder/$2"
     else
         echo "**rageval: the gate ended with exit code $EXIT_CODE, and its report could not be written:** see the log."
+        [[ -z $needs_maintainer ]] || printf '\n%s\n' "$needs_maintainer"
     fi
 }
 told summary summary.md >>"$GITHUB_STEP_SUMMARY"
 {
-    echo "$marker"
     told markdown body.md
+    printf '\n%s\n' "$marker"
 } >"$folder/comment.md"
 echo "comment=$folder/comment.md" >>"$GITHUB_OUTPUT"
 # The only lines that are meant as commands; the texts in them are escaped.

@@ -82,13 +82,14 @@ fn report(runner: &Runner, exit_code: &str, without_key: &str) -> crate::github:
 }
 
 #[test]
-fn every_report_is_written_and_the_comment_bears_its_mark_first() {
+fn every_report_is_written_and_the_comment_bears_its_mark() {
     let runner = Runner::new();
     leave_run(&runner.path("runs"));
     let step = report(&runner, "101", "false");
     assert_eq!(step.code, 0, "{}", step.out);
     let comment = std::fs::read_to_string(step.output("comment").expect("a comment")).expect("readable");
-    assert!(comment.starts_with("<!-- rageval:help -->\n"), "{comment}");
+    assert!(comment.starts_with("### ❌ failed: "), "what it came to comes first: {comment}");
+    assert!(comment.ends_with("\n<!-- rageval-action:help -->\n"), "{comment}");
     assert!(comment.contains("refusal_correctness"), "{comment}");
     assert!(runner.read("summary.md").contains("failed"), "{}", runner.read("summary.md"));
     assert!(step.out.contains("::error file=cases/a.yaml,line=3"), "{}", step.out);
@@ -107,6 +108,7 @@ fn a_red_run_without_key_asks_for_a_maintainer_and_a_green_one_does_not() {
         let step = report(&runner, exit_code, "true");
         let comment = std::fs::read_to_string(step.output("comment").expect("a comment")).expect("readable");
         assert_eq!(comment.contains("Needs a maintainer's run"), asks, "{comment}");
+        assert!(comment.starts_with("### ❌ failed: "), "{comment}");
         assert_eq!(runner.read("summary.md").contains("Needs a maintainer's run"), asks);
     }
 }
@@ -159,7 +161,7 @@ fn only_a_bots_own_comment_is_looked_for() {
     runner.gh("exit 0");
     runner.script("comment.sh", &COMMENT);
     let asked = runner.asked();
-    assert!(asked.contains(".user.type == \"Bot\"") && asked.contains("startswith(env.MARKER)"), "{asked}");
+    assert!(asked.contains(".user.type == \"Bot\"") && asked.contains("contains(env.MARKER)"), "{asked}");
 }
 
 #[test]

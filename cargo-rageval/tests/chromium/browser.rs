@@ -1,4 +1,4 @@
-//! A headless Chromium, spoken to over a pipe in its DevTools protocol.
+//! A headless Chromium, spoken to over a pipe in its debugging protocol.
 //!
 //! A client crate would bring the whole protocol as generated code, minutes of building for the dozen calls that are made here.
 

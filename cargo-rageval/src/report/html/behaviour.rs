@@ -2,11 +2,11 @@
 
 use maud::{Markup, html};
 use rageval_runner::{
-    model::{CaseId, Heard, MetricKey, Record, record::Taken},
+    model::{CaseId, Heard, MetricKey, Outcome, Record, Taken, UnitInterval},
     report::console::spending,
 };
 
-use super::text::{CaseLink, count, number};
+use super::text::{CaseLink, count, heads, number};
 use crate::report::view::{Spread, View};
 
 /// Ids that are named in a cell, and flaky cases that are listed.
@@ -21,11 +21,22 @@ pub(super) fn refusals(view: &View<'_>) -> Markup {
             table.numbers.two {
                 thead { tr { td {} th scope="col" { "Answered" } th scope="col" { "Declined" } } }
                 tbody {
-                    tr { th scope="row" { "Answerable" } (cell(&table.answered_answerable, true)) (cell(&table.refused_answerable, false)) }
-                    tr { th scope="row" { "Not answerable" } (cell(&table.answered_unanswerable, false)) (cell(&table.refused_unanswerable, true)) }
+                    tr {
+                        th scope="row" { "Answerable" }
+                        (cell(&table.answered_answerable, true))
+                        (cell(&table.refused_answerable, false))
+                    }
+                    tr {
+                        th scope="row" { "Not answerable" }
+                        (cell(&table.answered_unanswerable, false))
+                        (cell(&table.refused_unanswerable, true))
+                    }
                 }
             }
-            @if !table.failed.is_empty() { p { (count(table.failed.len(), "case")) " without an answer, through a fault: " (names(&table.failed)) } }
+            @if !table.failed.is_empty() {
+                p { (count(table.failed.len(), "case")) " without an answer, through a fault:" }
+                (names(&table.failed))
+            }
         }
     }
 }
@@ -60,15 +71,20 @@ pub(super) fn flaky(view: &View<'_>) -> Markup {
                 p { (count(flaky.len(), "case")) " came out differently among repeats, or further readings gave other verdicts." }
                 div.scroll {
                     table.numbers.left {
-                        thead { tr { th scope="col" { "Case" } th scope="col" { "What differed" } } }
+                        (heads(&["Case", "What differed"]))
                         tbody {
                             @for record in flaky.iter().take(NAMED) {
-                                tr { th scope="row" { (CaseLink(&record.case)) } td { @for line in differed(record) { div { (line) } } } }
+                                tr {
+                                    th scope="row" { (CaseLink(&record.case)) }
+                                    td { @for line in differed(record) { div { (line) } } }
+                                }
                             }
                         }
                     }
                 }
-                @if flaky.len() > NAMED { p.muted { "and " (flaky.len() - NAMED) " more: filter the list of cases by `flaky`" } }
+                @if flaky.len() > NAMED {
+                    p.muted { "and " (flaky.len() - NAMED) " more: filter the list of cases by `flaky`" }
+                }
             }
         }
     }
@@ -79,11 +95,11 @@ fn differed(record: &Record) -> Vec<String> {
     let of_repeats = record.repeats.iter().flat_map(|repeats| {
         record.outcomes.keys().filter_map(|key| {
             let scores = repeats.each.iter().map(|repeat| match &repeat.taken {
-                Taken::Sample(_) => repeat.outcomes.get(key).and_then(|outcome| outcome.score()),
+                Taken::Sample(_) => repeat.outcomes.get(key).and_then(Outcome::score),
                 Taken::Failed(_) => None,
             });
             let scores: Vec<_> = scores.collect();
-            let shown = |scores: &[Option<rageval_runner::model::UnitInterval>]| {
+            let shown = |scores: &[Option<UnitInterval>]| {
                 let told =
                     scores.iter().map(|score| score.map_or_else(|| "none".to_owned(), |score| number(score.get())));
                 told.collect::<Vec<_>>().join(", ")
@@ -115,7 +131,7 @@ pub(super) fn cost(view: &View<'_>) -> Markup {
                 p.muted { "The system tells neither time, nor tokens, nor cost." }
             } @else {
                 div.scroll { table.numbers {
-                    thead { tr { th scope="col" { "The system, an answer" } th scope="col" { "p50" } th scope="col" { "p95" } th scope="col" { "Sum" } th scope="col" { "Answers" } } }
+                    (heads(&["The system, an answer", "p50", "p95", "Sum", "Answers"]))
                     tbody {
                         (spread("Latency, ms", view.latency_ms, 1))
                         (spread("Cost, US dollars", view.cost_usd, 5))

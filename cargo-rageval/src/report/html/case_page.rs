@@ -4,9 +4,8 @@ use std::{collections::BTreeMap, ops::Range};
 
 use rageval_runner::{
     model::{
-        CaseId, DocId, Heard, Language, MetricKey, Outcome, Record, Sample, Unmeasured,
+        CaseId, DocId, Heard, Language, MetricKey, Outcome, Record, Sample, Taken, UnitInterval, Unmeasured, Usage,
         case::KnownFailure,
-        record::Taken,
         run::{FindingLevel, Run},
     },
     report::console::text::run_alone,
@@ -194,7 +193,7 @@ fn answer<'r>(sample: &'r Sample, case: &CaseView<'r>, texts: &mut Texts<'r>) ->
         is_refusal: sample.is_refusal,
         latency_ms: sample.latency_ms,
         cost_usd: sample.answer.cost_usd,
-        tokens: sample.answer.usage.map(|usage| usage.total()),
+        tokens: sample.answer.usage.map(Usage::total),
         generator: sample.answer.generator.as_deref(),
     }
 }
@@ -216,7 +215,7 @@ fn repeats<'r>(record: &'r Record, texts: &mut Texts<'r>) -> Vec<RepeatPart<'r>>
             Taken::Sample(sample) => (Some(texts.number(&sample.answer.response)), None),
             Taken::Failed(fault) => (None, Some(fault)),
         };
-        let scores = repeat.outcomes.iter().map(|(key, outcome)| (key, outcome.score().map(|score| score.get())));
+        let scores = repeat.outcomes.iter().map(|(key, outcome)| (key, outcome.score().map(UnitInterval::get)));
         RepeatPart { is_shown: at + 1 == repeats.shown, text, fault, scores: scores.collect() }
     });
     parts.collect()

@@ -1,6 +1,6 @@
 //! Claims with where they stand in the answer, and what stands against them.
 
-use rageval_runner::model::{Claim, DocId, Language, MetricKey, Record, Sample, Verdict, run::Finding};
+use rageval_runner::model::{Claim, DocId, Language, MetricKey, Outcome, Record, Sample, Verdict, run::Finding};
 
 use super::nearest::{Nearest, nearest};
 use crate::report::view::CaseView;
@@ -93,7 +93,7 @@ pub(super) fn failing<'r>(case: &CaseView<'r>, record: &'r Record) -> Vec<(&'r M
         if shown.iter().any(|(other, _)| *other == metric) {
             continue;
         }
-        let claims = record.settled(metric).and_then(|outcome| outcome.detail()).map(|detail| &detail.claims);
+        let claims = record.settled(metric).and_then(Outcome::detail).map(|detail| &detail.claims);
         let failing = claims.into_iter().flatten().filter(|claim| is_failing(claim));
         shown.extend(failing.map(|claim| (metric, ShownClaim::of(claim, metric, record.sample(), language))));
     }

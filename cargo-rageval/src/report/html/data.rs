@@ -11,7 +11,7 @@ use super::{
     text::cut,
     texts::{Texts, json},
 };
-use crate::report::view::View;
+use crate::report::view::{CaseView, View};
 
 /// Cases a piece: a page that is opened reads so many.
 const CASES_A_PIECE: usize = 50;
@@ -19,6 +19,9 @@ const CASES_A_PIECE: usize = 50;
 const TEXTS_A_PIECE: usize = 200;
 /// Characters of question, answer and reason that the list shows and searches.
 const LISTED: usize = 240;
+
+/// Values of a field up to which the list can be filtered by it: more are no slices, and searched better.
+const VALUES: usize = 200;
 
 /// What the list shows, filters and searches: a column a thing, an entry a case, in the order of the view.
 #[derive(Debug, Serialize)]
@@ -85,8 +88,9 @@ fn index<'r>(view: &View<'r>) -> Index<'r> {
         all.sort_unstable();
         all.dedup();
     }
+    values.retain(|_, all| all.len() <= VALUES);
     let fields = values.iter().map(|(field, all)| {
-        let of_case = |case: &crate::report::view::CaseView<'_>| {
+        let of_case = |case: &CaseView<'_>| {
             let own = case.golden.and_then(|golden| golden.fields.get(*field));
             own.into_iter().flatten().filter_map(|value| all.binary_search(&value.as_str()).ok()).collect()
         };
@@ -96,7 +100,7 @@ fn index<'r>(view: &View<'r>) -> Index<'r> {
         cases_a_piece: CASES_A_PIECE,
         texts_a_piece: TEXTS_A_PIECE,
         ids: cases.iter().map(|case| case.id).collect(),
-        states: cases.iter().map(|case| case.state()).collect(),
+        states: cases.iter().map(CaseView::state).collect(),
         questions: cases.iter().map(|case| cut(case.golden.map_or("", |golden| &golden.query), LISTED)).collect(),
         answers: cases
             .iter()

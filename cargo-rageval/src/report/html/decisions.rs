@@ -38,10 +38,10 @@ pub(super) fn section(view: &View<'_>) -> Markup {
         section #decisions aria-labelledby="decisions-title" {
             h2 #decisions-title { "Decisions" }
             @if view.red_gates.is_empty() && red_cases.is_empty() {
-                p { @match view.conclusion {
-                    Conclusion::Pass => "Every case and every gate passed.",
-                    Conclusion::Fail | Conclusion::Undecided => "No case and no gate is red.",
-                } }
+                p {
+                    @if view.conclusion == Conclusion::Pass && view.inconclusive.is_empty() { "Every case and every gate passed." }
+                    @else { "No case and no gate is red." }
+                }
             }
             @if !view.red_gates.is_empty() {
                 h3 { "Red gates " span.n { (view.red_gates.len()) } }
@@ -54,7 +54,10 @@ pub(super) fn section(view: &View<'_>) -> Markup {
                 h3 { "Red cases " span.n { (red_cases.len()) } }
                 @for case in red_cases.iter().take(CASES) { (red_case(case, view)) }
                 @if red_cases.len() > CASES {
-                    p { (count(red_cases.len() - CASES, "more red case")) " in the " a href="#cases" { "list of cases" } ", red ones first." }
+                    p {
+                        (count(red_cases.len() - CASES, "more red case"))
+                        " in the " a href="#cases" { "list of cases" } ", red ones first."
+                    }
                 }
             }
             @if !view.inconclusive.is_empty() {
@@ -108,7 +111,9 @@ fn red_case(case: &CaseView<'_>, view: &View<'_>) -> Markup {
                 @if let Some(snapshot) = snapshot { li.red { "snapshot: " (Outside(&snapshot.why)) } }
             }
             @if !failing.is_empty() { (beside(&failing[..failing.len().min(CLAIMS)])) }
-            @if failing.len() > CLAIMS { p.muted { (count(failing.len() - CLAIMS, "more failing claim")) " on the case's page" } }
+            @if failing.len() > CLAIMS {
+                p.muted { (count(failing.len() - CLAIMS, "more failing claim")) " on the case's page" }
+            }
             @if let (true, Some(snapshot)) = (failing.is_empty(), snapshot) { (diff(&snapshot.diff)) }
             @if let Some(decision) = case.decision {
                 details.alone { summary { "Run it alone" } (Code(&run_alone(target, &decision.trial))) }
@@ -126,7 +131,8 @@ fn beside(failing: &[(&rageval_runner::model::MetricKey, ShownClaim<'_>)]) -> Ma
                 @for (metric, shown) in failing {
                     tr {
                         td {
-                            span class={ "verdict " (shown.claim.verdict.as_str()) } { (mark(shown.claim.verdict)) " " (shown.claim.verdict.as_str()) }
+                            @let verdict = shown.claim.verdict;
+                            span class={ "verdict " (verdict.as_str()) } { (mark(verdict)) " " (verdict.as_str()) }
                             " " span.muted { (metric.to_string()) }
                             div.claim { (Outside(&shown.claim.text)) }
                             @if let Some(reason) = &shown.claim.reason { div.muted { (Outside(reason)) } }

@@ -1,6 +1,6 @@
 //! What the page of a case shows of one metric.
 
-use rageval_runner::model::{Confirmation, DocId, MetricKey, Outcome, Record, run::Run};
+use rageval_runner::model::{Confirmation, DocId, MetricKey, Outcome, Record, UnitInterval, run::Run};
 use serde::Serialize;
 
 use super::{
@@ -71,7 +71,7 @@ impl<'r> MetricPart<'r> {
     fn of(key: &'r MetricKey, first: &'r Outcome, case: &CaseView<'r>, record: &'r Record, run: &'r Run) -> Self {
         let settled = record.settled(key).unwrap_or(first);
         let detail = settled.detail();
-        let score = settled.score().map(|score| score.get());
+        let score = settled.score().map(UnitInterval::get);
         let own = case.golden.and_then(|golden| golden.bars.get(key));
         let rules = run.background.metrics.iter().find(|rules| rules.metric == *key);
         let accepted = case.golden.filter(|_| case.is_paired()).and_then(|golden| golden.accepted.as_ref());
@@ -80,7 +80,7 @@ impl<'r> MetricPart<'r> {
         Self {
             name: key,
             score,
-            first: first.score().map(|first| first.get()).filter(|first| Some(*first) != score),
+            first: first.score().map(UnitInterval::get).filter(|first| Some(*first) != score),
             raw: match settled {
                 Outcome::Scored { score, .. } => score.raw,
                 Outcome::NotApplicable { .. } | Outcome::Unmeasured { .. } => None,
@@ -90,12 +90,12 @@ impl<'r> MetricPart<'r> {
                 Outcome::Scored { .. } | Outcome::Unmeasured { .. } => None,
             },
             unmeasured: settled.fault().map(|fault| (fault.cause.as_str(), fault.why.as_str())),
-            before: before.map(|before| before.get()),
-            min: own.and_then(|own| own.min).or(rules.and_then(|rules| rules.min)).map(|min| min.get()),
+            before: before.map(UnitInterval::get),
+            min: own.and_then(|own| own.min).or(rules.and_then(|rules| rules.min)).map(UnitInterval::get),
             max_drop: own
                 .and_then(|own| own.max_drop)
                 .or(rules.and_then(|rules| rules.max_drop))
-                .map(|drop| drop.get()),
+                .map(UnitInterval::get),
             is_red: case.red_findings().any(|finding| finding.metric.as_ref() == Some(key)),
             k_of_n: detail.and_then(|detail| detail.k_of_n),
             note: detail.and_then(|detail| detail.note.as_deref()),

@@ -9,7 +9,7 @@ use rageval_runner::{
 
 use super::{
     plot::{BINS, Histogram, binned},
-    text::{CaseLink, change, count, number},
+    text::{CaseLink, change, count, heads, number},
 };
 use crate::report::view::{MetricView, View};
 
@@ -29,7 +29,7 @@ pub(super) fn section(view: &View<'_>) -> Markup {
                     "Means are of first readings, as the gates decide on them; the worst tenth and the plots show settled scores. "
                     "Intervals are 95 %, by bootstrap over cases. The baseline's figures are over the cases that both have scored."
                 }
-                div.plots { @for metric in &view.metrics { (figure(metric, view)) } }
+                div.plots { @for metric in &view.metrics { (figure(metric)) } }
             }
         }
     }
@@ -38,14 +38,10 @@ pub(super) fn section(view: &View<'_>) -> Markup {
 fn table(view: &View<'_>) -> Markup {
     html! {
         table.numbers {
-            thead { tr {
-                th scope="col" { "Metric" }
-                th scope="col" { "Mean" } th scope="col" { "95 %" }
-                th scope="col" { "Scored" } th scope="col" { "Not appl." } th scope="col" { "Unmeasured" }
-                th scope="col" { "Worst tenth" } th scope="col" { "Its mean" }
-                th scope="col" { "Baseline" } th scope="col" { "Now" } th scope="col" { "Change" } th scope="col" { "Worse / better" }
-                th scope="col" { "Gates" }
-            } }
+            (heads(&[
+                "Metric", "Mean", "95 %", "Scored", "Not appl.", "Unmeasured", "Worst tenth", "Its mean",
+                "Baseline", "Now", "Change", "Worse / better", "Gates",
+            ]))
             tbody { @for metric in &view.metrics { (row(metric)) } }
         }
     }
@@ -74,7 +70,9 @@ fn row(metric: &MetricView<'_>) -> Markup {
                 None => { td { "–" } td { "–" } td { "–" } td { "–" } }
             }
             td class=[(red > 0).then_some("red")] {
-                @if metric.gates.is_empty() { "none" } @else if red > 0 { (red) " of " (metric.gates.len()) " red" } @else { (decided) " passed" }
+                @if metric.gates.is_empty() { "none" }
+                @else if red > 0 { (red) " of " (metric.gates.len()) " red" }
+                @else { (decided) " passed" }
             }
         }
     }
@@ -107,10 +105,10 @@ impl Paired {
     }
 }
 
-fn figure(metric: &MetricView<'_>, view: &View<'_>) -> Markup {
+fn figure(metric: &MetricView<'_>) -> Markup {
     let name = metric.key.to_string();
     if metric.scored.is_empty() {
-        return html! { figure id={ "metric-" (slug(metric)) } { figcaption { (name) } p.muted { "no case is scored" } } };
+        return html! { figure id={ "metric-" (slug(metric)) } { figcaption { strong { (name) } } p.muted { "no case is scored" } } };
     }
     let scores = || metric.scored.iter().map(|(_, score)| *score);
     let now = binned(scores(), BINS);
@@ -133,7 +131,6 @@ fn figure(metric: &MetricView<'_>, view: &View<'_>) -> Markup {
         bars: &bars,
     };
     let drops = worst_drops(metric);
-    let _ = view;
     html! {
         figure id={ "metric-" (slug(metric)) } {
             figcaption {
@@ -149,7 +146,7 @@ fn figure(metric: &MetricView<'_>, view: &View<'_>) -> Markup {
             details {
                 summary { "Numbers, and the worst tenth by name" }
                 table.numbers {
-                    thead { tr { th scope="col" { "Score" } th scope="col" { "Cases" } th scope="col" { "Of the worst tenth" } th scope="col" { "Baseline" } } }
+                    (heads(&["Score", "Cases", "Of the worst tenth", "Baseline"]))
                     tbody {
                         @for bin in (0..BINS).filter(|bin| now[*bin] + before[*bin] > 0) {
                             tr {
@@ -166,7 +163,9 @@ fn figure(metric: &MetricView<'_>, view: &View<'_>) -> Markup {
                         li { span.score { (number(*score)) } " " (CaseLink(case)) }
                     }
                 }
-                @if metric.decile_size() > NAMED { p.muted { "and " (metric.decile_size() - NAMED) " more: sort the list of cases by this metric" } }
+                @if metric.decile_size() > NAMED {
+                    p.muted { "and " (metric.decile_size() - NAMED) " more: sort the list of cases by this metric" }
+                }
                 @if !drops.is_empty() {
                     p { "Largest drops against the baseline:" }
                     ol.tail {

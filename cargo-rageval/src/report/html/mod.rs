@@ -1,6 +1,6 @@
 //! The report as one HTML file, for a person with a browser.
 //!
-//! Decisions and plots are static. The list of cases and their pages are made by `report.js` from data in the file: text from outside
+//! Decisions and plots are static. The list of cases and their pages are made by `report.js` and `case.js` from data in the file: text from outside
 //! enters the page as text alone. The file asks nothing of the network, and its content security policy lets nothing but its own
 //! style and script in.
 
@@ -32,7 +32,7 @@ use self::text::Outside;
 use super::view::View;
 
 const STYLE: &str = include_str!("report.css");
-const SCRIPT: &str = include_str!("report.js");
+const SCRIPT: &str = concat!(include_str!("report.js"), include_str!("case.js"));
 
 /// The page, written out.
 pub(super) fn report(input: &super::Input<'_>, out: &mut dyn io::Write) -> io::Result<()> {
@@ -128,9 +128,15 @@ fn cases(view: &View<'_>) -> Markup {
     html! {
         section #cases aria-labelledby="cases-title" {
             h2 #cases-title { "Cases " span.n { (view.cases.len()) } }
-            noscript { p { "The list of cases and their pages need JavaScript. All decisions, plots and the first red cases above do not." } }
+            noscript {
+                p { "The list of cases and their pages need JavaScript. All decisions, plots and the first red cases above do not." }
+            }
             form #filters role="search" hidden {
-                label { "Search " kbd { "/" } input #search type="search" autocomplete="off" spellcheck="false" placeholder="id, question, answer, reason, file"; }
+                label {
+                    "Search " kbd { "/" }
+                    input #search type="search" autocomplete="off" spellcheck="false"
+                        placeholder="id, question, answer, reason, file";
+                }
                 label { "State" select #state {} }
                 label { "Metric" select #metric {} }
                 label { "Slice" select #slice {} }
@@ -138,10 +144,19 @@ fn cases(view: &View<'_>) -> Markup {
                 output #found for="search state metric slice" aria-live="polite" {}
             }
             div.scroll { table #list hidden {
-                thead { tr { th scope="col" { "State" } th scope="col" { "Case" } th scope="col" #scored { "Score" } th scope="col" { "Question, and why it is red" } } }
+                thead { tr {
+                    th scope="col" { "State" }
+                    th scope="col" { "Case" }
+                    th scope="col" #scored { "Score" }
+                    th scope="col" { "Question, and why it is red" }
+                } }
                 tbody #rows {}
             } }
-            nav #pages aria-label="Pages of the list" hidden { button #previous type="button" { "Previous" } span #page {} button #next type="button" { "Next" } }
+            nav #pages aria-label="Pages of the list" hidden {
+                button #previous type="button" { "Previous" }
+                span #page {}
+                button #next type="button" { "Next" }
+            }
         }
     }
 }

@@ -1,3 +1,5 @@
+//! The page as a whole: what comes first, what its policy lets in, what stays text.
+
 use std::path::Path;
 
 use rageval_runner::{

@@ -129,6 +129,11 @@ pub(super) fn change(change: f64) -> String {
     }
 }
 
+/// The head of a table.
+pub(super) fn heads(names: &[&str]) -> Markup {
+    html! { thead { tr { @for name in names { th scope="col" { (name) } } } } }
+}
+
 /// How many of something: `1 case`, `3 cases`.
 pub(super) fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })

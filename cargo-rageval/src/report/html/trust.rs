@@ -8,9 +8,9 @@ use rageval_runner::model::{
 
 use super::{
     plot::scatter,
-    text::{CaseLink, Outside, change, count, number},
+    text::{CaseLink, Outside, change, count, heads, number},
 };
-use crate::report::view::View;
+use crate::report::view::{CaseView, View};
 
 /// Items of a calibration and cases of a list that are shown.
 const LISTED: usize = 200;
@@ -37,6 +37,8 @@ fn figure(one: &CalibrationBackground) -> Markup {
         one.min_rho
     );
     let name = one.metric.to_string();
+    let described =
+        format!("{told}. Each mark is one or more items, larger where more lie on each other; on the line both agree.");
     // The items on which both differ most come first.
     let mut items: Vec<_> = one.items.iter().collect();
     items.sort_by(|a, b| {
@@ -45,16 +47,21 @@ fn figure(one: &CalibrationBackground) -> Markup {
     html! {
         figure {
             figcaption { strong { (name) } }
-            p { (told) "." }
+            @if !pairs.is_empty() { p { (told) "." } }
             @for refusal in &one.refusals { p.red { (Outside(refusal)) } }
             @if !pairs.is_empty() {
-                (scatter(&format!("{name}: judge against people"), &format!("{told}. Each mark is one or more items, larger where more lie on each other; on the line both agree."), ("people", "judge"), &pairs))
+                (scatter(&format!("{name}: judge against people"), &described, ("people", "judge"), &pairs))
                 details {
                     summary { "Items, the largest differences first" }
                     table.numbers {
-                        thead { tr { th scope="col" { "Item" } th scope="col" { "People" } th scope="col" { "Judge" } th scope="col" { "Difference" } } }
+                        (heads(&["Item", "People", "Judge", "Difference"]))
                         tbody { @for item in items.iter().take(LISTED) {
-                            tr { th scope="row" { (Outside(&item.item)) } td { (number(item.people)) } td { (number(item.judge)) } td { (change(item.judge - item.people)) } }
+                            tr {
+                                th scope="row" { (Outside(&item.item)) }
+                                td { (number(item.people)) }
+                                td { (number(item.judge)) }
+                                td { (change(item.judge - item.people)) }
+                            }
                         } }
                     }
                     @if items.len() > LISTED { p.muted { (count(items.len() - LISTED, "more item")) } }
@@ -85,20 +92,30 @@ pub(super) fn remarks(view: &View<'_>) -> Markup {
                 details {
                     summary { (count(known.len(), "known failure")) }
                     table.numbers.left {
-                        thead { tr { th scope="col" { "Case" } th scope="col" { "Metrics" } th scope="col" { "Why" } th scope="col" { "Still fails" } } }
+                        (heads(&["Case", "Metrics", "Why", "Still fails"]))
                         tbody { @for (case, failure) in known.iter().take(LISTED) {
                             tr {
                                 th scope="row" { (CaseLink(case.id)) }
                                 td { (failure.metrics.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")) }
                                 td { (Outside(&failure.reason)) }
-                                td { @let fails = case.decision.is_some_and(|decision| decision.findings.iter().any(|finding| finding.level == FindingLevel::Known && finding.bar.is_some()));
-                                    (if case.decision.is_none() { "not run" } else if fails { "yes" } else { "no" }) }
+                                td { (still_fails(case)) }
                             }
                         } }
                     }
                 }
             }
         }
+    }
+}
+
+/// Whether a case that is known to fail still does.
+fn still_fails(case: &CaseView<'_>) -> &'static str {
+    match case.decision {
+        None => "not run",
+        Some(decision) if decision.findings.iter().any(|one| one.level == FindingLevel::Known && one.bar.is_some()) => {
+            "yes"
+        }
+        Some(_) => "no",
     }
 }
 
@@ -138,7 +155,10 @@ pub(super) fn manifest(run: &Run) -> Markup {
             table.pairs { tbody {
                 @for (name, value) in &rows { tr { th scope="row" { (name) } td { (Outside(value)) } } }
                 @if !made.judge_calls_itself.is_empty() {
-                    tr { th scope="row" { "The judge calls itself" } td { (Outside(&made.judge_calls_itself.iter().cloned().collect::<Vec<_>>().join(", "))) } }
+                    tr {
+                        th scope="row" { "The judge calls itself" }
+                        td { @for name in &made.judge_calls_itself { div { (Outside(name)) } } }
+                    }
                 }
                 @if let Some(why) = &made.partial { tr { th scope="row" { "Partial" } td { (Outside(why)) } } }
                 @if !made.missing.is_empty() { tr { th scope="row" { "Without a record" } td { (count(made.missing.len(), "case")) } } }
@@ -169,10 +189,20 @@ fn baseline(baseline: &BaselineBackground) -> Markup {
         table.pairs { tbody {
             tr { th scope="row" { "File" } td { (Outside(&baseline.file)) } }
             tr { th scope="row" { "Golden set" } td { (Outside(&set(&made.golden_set))) } }
-            tr { th scope="row" { "Judge" } td { (Outside(&format!("{} {}, {}", made.judge.provider, made.judge.model, made.judge.fingerprint))) } }
+            tr {
+                th scope="row" { "Judge" }
+                td { (Outside(&format!("{} {}", made.judge.provider, made.judge.model))) }
+            }
+            tr { th scope="row" { "Its fingerprint" } td { (Outside(&made.judge.fingerprint)) } }
             tr { th scope="row" { "Revision" } td { (Outside(made.git_revision.as_deref().unwrap_or("not told"))) } }
             @for (what, cases) in [("New cases", &baseline.new), ("Changed cases", &baseline.changed)] {
-                tr { th scope="row" { (what) } td { (cases.len()) @if !cases.is_empty() { details { summary { "which" } (names(cases)) } } } }
+                tr {
+                    th scope="row" { (what) }
+                    td {
+                        (cases.len())
+                        @if !cases.is_empty() { details { summary { "which" } (names(cases)) } }
+                    }
+                }
             }
             tr { th scope="row" { "Vanished cases" } td { (baseline.vanished.len()) @if !baseline.vanished.is_empty() {
                 // They have no page: the set has them no more.
