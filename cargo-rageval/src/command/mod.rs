@@ -73,8 +73,6 @@ enum Command {
     #[command(subcommand)]
     Snapshots(snapshots::Snapshots),
     Prune(prune::Prune),
-    #[command(subcommand)]
-    Snapshots(snapshots::Snapshots),
     Schema(schema::Schema),
     Completions(completions::Completions),
 }
@@ -102,7 +100,6 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
         Command::Replies(replies) => replies::run(&replies, context),
         Command::Snapshots(snapshots) => snapshots::run(&snapshots, context),
         Command::Prune(prune) => prune::run(&prune, context),
-        Command::Snapshots(snapshots) => snapshots::run(&snapshots, context),
         Command::Schema(schema) => schema::run(&schema),
         Command::Completions(completions) => completions::run(&completions),
     }

@@ -92,6 +92,7 @@ impl Runner {
             .env("GITHUB_REPOSITORY", "acme/help")
             .env("GITHUB_RUN_ID", "77")
             .env("GITHUB_REF_NAME", "main")
+            .env("GITHUB_SHA", "0123456789")
             .env("RUNNER_TEMP", self.path("temp"))
             .env_remove("RAGEVAL_JUDGE_MODE")
             .env_remove("RAGEVAL_RUNS")

@@ -251,5 +251,32 @@ fn a_baseline_that_should_come_from_an_artifact_and_does_not_is_red() {
     environment.push(("BASELINE", "artifact"));
     let step = runner.script("baseline.sh", &environment);
     assert_eq!(step.code, 3, "{}", step.out);
-    assert!(step.out.contains("no green run of main left the artifact help-baseline"), "{}", step.out);
+    assert!(
+        step.out.contains("no green run of main left the artifact help-baseline, and baselines/main.json"),
+        "{}",
+        step.out
+    );
+}
+
+#[test]
+fn until_a_green_run_left_one_the_file_that_is_checked_in_is_the_baseline() {
+    let runner = Runner::new();
+    runner.gh("case $* in *workflow_id) echo 5 ;; *workflow_runs*) ;; *) exit 9 ;; esac");
+    runner.write("baselines/main.json", "checked in");
+    let mut environment = BASELINE.to_vec();
+    environment.push(("BASELINE", "artifact"));
+    let step = runner.script("baseline.sh", &environment);
+    assert_eq!(step.code, 0, "{}", step.out);
+    assert!(step.out.contains("::notice title=rageval::no green run of main"), "{}", step.out);
+    assert_eq!(runner.read("work/baselines/main.json"), "checked in");
+}
+
+#[test]
+fn a_run_that_cannot_be_accepted_leaves_no_baseline_and_stays_green() {
+    let runner = Runner::new();
+    runner.write("baselines/main.json", "of before");
+    let runs = runner.path("runs").display().to_string();
+    let step = runner.script("accept.sh", &[("RUNS", &runs), ("BASELINE_FILE", "baselines/main.json")]);
+    assert_eq!((step.code, step.output("folder")), (0, None), "{}", step.out);
+    assert!(step.out.contains("::warning title=rageval::the run could not be accepted"), "{}", step.out);
 }

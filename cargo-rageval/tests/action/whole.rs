@@ -63,6 +63,7 @@ fn runs(runner: &Runner, head: &str, inputs: &[(&str, &str)], environment: &[(&s
         ("github.event.pull_request.head.repo.full_name", head),
         ("github.event.pull_request.number", "12"),
         ("github.base_ref", "main"),
+        ("github.event_name", "pull_request"),
         ("github.token", "t"),
     ];
     values.extend(github.map(|(name, value)| (name.to_owned(), value.to_owned())));
