@@ -2,7 +2,7 @@
 
 use std::{io, process::ExitCode};
 
-use rageval_runner::model::run::Conclusion;
+use rageval_runner::{harness::Refusal, model::run::Conclusion};
 
 /// How a command that ran to its end came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +24,12 @@ impl From<Conclusion> for Ending {
             Conclusion::Fail => Self::Fail,
             Conclusion::Undecided => Self::Undecided,
         }
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self::Input(refusal.to_string())
     }
 }
 

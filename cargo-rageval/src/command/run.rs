@@ -12,7 +12,7 @@ use std::{
 use clap::{Args, ValueEnum};
 use rageval_runner::{
     Location,
-    harness::{Opened, Order, Part, Refusal, Start},
+    harness::{Opened, Order, Part, Start},
     model::run::{Conclusion, Decision, Ruling, Run},
     store::runs,
 };
@@ -104,7 +104,7 @@ pub(crate) fn run(command: &RunGate, context: &Context) -> Result<Ending, Failur
     on_interruption(progress.clone(), command.flags())?;
     let ended = opened.run(Order { part, start }, &context.surroundings(location()), progress.teller());
     progress.clear();
-    let ended = ended.map_err(refused)?;
+    let ended = ended?;
     let ending = match Conclusion::of(&ended.decisions).into() {
         Ending::Undecided | Ending::Pass if ended.lacks_baseline && is_whole => Ending::Faulty,
         ending => ending,
@@ -123,11 +123,6 @@ pub(crate) fn run(command: &RunGate, context: &Context) -> Result<Ending, Failur
 /// Where insta is called; our own comparison decides.
 pub(super) fn location() -> Location {
     rageval_runner::location!()
-}
-
-/// Why nothing was run, for whoever started it.
-pub(super) fn refused(refusal: Refusal) -> Failure {
-    Failure::Input(refusal.to_string())
 }
 
 /// What is said where no case is to be run again.

@@ -13,6 +13,7 @@ use std::{
 
 use clap::Args;
 use rageval_runner::{
+    embed::spec::EmbedderSpec,
     harness::{Opened, Order, Part, Start},
     load::Policy,
     model::{CaseId, Records},
@@ -189,7 +190,7 @@ fn asked(
     let surroundings = context.surroundings(run::location());
     let ended = opened.clone().run(Order { part, start }, &surroundings, progress.teller());
     progress.clear();
-    let ended = ended.map_err(run::refused)?;
+    let ended = ended?;
     decided::print(&ended.decisions, &ended.summary)?;
     Ok(ended.records)
 }
@@ -207,7 +208,7 @@ fn changed(cases: &BTreeSet<CaseId>) -> String {
 
 /// Whether every case may be asked: a judge that may cost money only after a yes.
 fn may_ask(command: &Watch, policy: &Policy) -> bool {
-    let is_hosted = policy.judge.is_hosted() || policy.embedder.as_ref().is_some_and(|embedder| embedder.is_hosted());
+    let is_hosted = policy.judge.is_hosted() || policy.embedder.as_ref().is_some_and(EmbedderSpec::is_hosted);
     if command.yes || !is_hosted {
         return true;
     }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 use rageval_runner::{
     gate::Population,
-    model::run::Conclusion,
+    model::run::{Conclusion, Decision},
     report::console::{Summary, summary, text::visible},
 };
 
@@ -14,14 +14,7 @@ use super::{Input, view::CaseView, why};
 /// Writes it.
 pub(crate) fn render(input: &Input<'_>, out: &mut dyn Write) -> io::Result<()> {
     let run = input.view.run;
-    for decision in run.decisions.iter().filter(|decision| decision.ruling.is_red()) {
-        let head = format!("---- {} ----", visible(&decision.trial));
-        writeln!(out, "{}", painted(Style::new().bold(), &head))?;
-        for line in &decision.lines {
-            writeln!(out, "{}", labelled(&why::line(line)))?;
-        }
-        writeln!(out)?;
-    }
+    red(&run.decisions, out)?;
     let population = population(input);
     let lines = summary(&Summary {
         decisions: &run.decisions,
@@ -43,6 +36,19 @@ pub(crate) fn render(input: &Input<'_>, out: &mut dyn Write) -> io::Result<()> {
     }
     if input.view.run.is_partial() {
         writeln!(out, "{}", labelled(&format!("partial     {}", visible(&input.view.headline()))))?;
+    }
+    Ok(())
+}
+
+/// Writes each red decision with its text, and an empty line behind it.
+pub(crate) fn red(decisions: &[Decision], out: &mut dyn Write) -> io::Result<()> {
+    for decision in decisions.iter().filter(|decision| decision.ruling.is_red()) {
+        let head = format!("---- {} ----", visible(&decision.trial));
+        writeln!(out, "{}", painted(Style::new().bold(), &head))?;
+        for line in &decision.lines {
+            writeln!(out, "{}", labelled(&why::line(line)))?;
+        }
+        writeln!(out)?;
     }
     Ok(())
 }
@@ -74,6 +80,6 @@ fn labelled(line: &str) -> String {
     format!("{} {rest}", painted(style, label))
 }
 
-fn painted(style: Style, text: &str) -> String {
+pub(crate) fn painted(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
 }

@@ -71,7 +71,7 @@ impl Progress {
     /// Who is to be told.
     pub(crate) fn teller(&self) -> Teller {
         let progress = self.clone();
-        Arc::new(move |event| progress.0.lock().unwrap_or_else(PoisonError::into_inner).take(event))
+        Arc::new(move |event| progress.0.lock().unwrap_or_else(PoisonError::into_inner).take(&event))
     }
 
     /// Takes the bar away; what was told in lines stays.
@@ -90,7 +90,7 @@ impl Progress {
 }
 
 impl State {
-    fn take(&mut self, event: Event) {
+    fn take(&mut self, event: &Event) {
         let is_new_case = self.counted.take(event);
         match &self.screen {
             Screen::Bar(bar) => {
@@ -117,12 +117,12 @@ impl State {
 
 impl Counted {
     /// Counts what is told; returns whether it is a case that is done.
-    fn take(&mut self, event: Event) -> bool {
+    fn take(&mut self, event: &Event) -> bool {
         match event {
-            Event::Started { cases, stored } => (self.cases, self.stored) = (cases, stored),
+            Event::Started { cases, stored } => (self.cases, self.stored) = (*cases, *stored),
             Event::CaseDone { is_unmeasured, spent, .. } => {
                 self.done += 1;
-                self.unmeasured += usize::from(is_unmeasured);
+                self.unmeasured += usize::from(*is_unmeasured);
                 self.spent = spent.or(self.spent);
                 return true;
             }
@@ -178,12 +178,12 @@ mod tests {
 
     fn counted(stored: usize, done: usize) -> Counted {
         let mut counted = Counted::default();
-        counted.take(Event::Started { cases: 100, stored });
+        counted.take(&Event::Started { cases: 100, stored });
         for at in 0..done {
             let spent =
                 Spending { requests: 2 * (at as u64 + 1), usd: Some(0.001 * (at + 1) as f64), ..Spending::default() };
             let case = CaseId::new(format!("case-{at}")).expect("an id");
-            counted.take(Event::CaseDone { case, is_unmeasured: at == 0, spent: Some(spent) });
+            counted.take(&Event::CaseDone { case, is_unmeasured: at == 0, spent: Some(spent) });
         }
         counted
     }

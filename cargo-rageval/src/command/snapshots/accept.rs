@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
+use anstyle::{AnsiColor, Style};
 use clap::Args;
-use console::style;
 use rageval_runner::{
     harness::{Opened, Pending},
     load::did_you_mean,
@@ -14,6 +14,7 @@ use rageval_runner::{
 use crate::{
     context::Context,
     exit::{Ending, Failure},
+    report::console::painted,
 };
 
 /// Show changed verdicts, and accept those that are named
@@ -46,7 +47,7 @@ pub(crate) fn run(command: &Accept, context: &Context) -> Result<Ending, Failure
     if accepts && context.ci {
         return Err(Failure::Input("CI is set, and changed verdicts are accepted by a person".to_owned()));
     }
-    let mut out = io::stdout().lock();
+    let mut out = anstream::AutoStream::auto(io::stdout().lock());
     for one in &meant {
         show(&mut out, one, opened.set())?;
         if accepts {
@@ -81,7 +82,7 @@ fn named<'p>(command: &Accept, set: &GoldenSet, pending: &'p [Pending]) -> Resul
 fn show(out: &mut impl Write, pending: &Pending, set: &GoldenSet) -> io::Result<()> {
     let case = set.cases.iter().find(|case| pending.is_of(&case.id));
     let name = case.map_or_else(|| "a case that is gone".to_owned(), |case| visible(case.id.as_str()));
-    writeln!(out, "{}", style(format!("---- {name} ----")).bold())?;
+    writeln!(out, "{}", painted(Style::new().bold(), &format!("---- {name} ----")))?;
     for line in &pending.description {
         writeln!(out, "{}", visible(line))?;
     }
@@ -89,9 +90,9 @@ fn show(out: &mut impl Write, pending: &Pending, set: &GoldenSet) -> io::Result<
         let text = line.trim_start_matches([' ', '+', '-']);
         let line = format!("{}{}", &line[..line.len() - text.len()], visible(text));
         let shown = match line.as_bytes().first() {
-            Some(b'-') => style(line).red(),
-            Some(b'+') => style(line).green(),
-            Some(_) | None => style(line),
+            Some(b'-') => painted(AnsiColor::Red.on_default(), &line),
+            Some(b'+') => painted(AnsiColor::Green.on_default(), &line),
+            Some(_) | None => line,
         };
         writeln!(out, "{shown}")?;
     }
