@@ -110,35 +110,3 @@ fn every_key_is_documented() {
     assert!(keys.len() > 5, "{keys:?}");
     check("calibration.md", &labels["$defs"]["label"], &labels["$defs"]);
 }
-
-#[test]
-fn the_examples_of_the_documentation_load() {
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
-    let mut loaded = 0;
-    for file in ["cases.md", "thresholds.md", "trust.md", "calibration.md"] {
-        let text = fs::read_to_string(docs.join(file)).expect("the page");
-        for block in text.split("```yaml\n").skip(1).filter_map(|rest| rest.split("```").next()) {
-            let judge = "judge: {provider: offline}\n";
-            let project =
-                Project::new(&format!("version: 1\nsystem: {{kind: recorded}}\n{judge}metrics: {{recall@5: }}\n"));
-            let project = if block.starts_with("version: 1") {
-                let cases = "- {id: a, query: Q?, language: pt, type: fact}\n- {id: b, query: Q?, language: en}\n";
-                Project::new(block).with("cases/a.yaml", cases.as_bytes())
-            } else if block.starts_with("# cases/calibration/") {
-                let project = project.with("cases/calibration/a.yaml", block.as_bytes());
-                let labels =
-                    load::labels(&project.policy(), METRICS).unwrap_or_else(|problems| panic!("{file}: {problems}"));
-                assert_eq!((labels.items.len(), labels.labels.len()), (1, 2));
-                loaded += 1;
-                continue;
-            } else if block.starts_with("- id: ") || block.starts_with("# cases/") {
-                project.with("cases/a.yaml", block.as_bytes())
-            } else {
-                continue;
-            };
-            project.load().unwrap_or_else(|problems| panic!("{file}: {problems}"));
-            loaded += 1;
-        }
-    }
-    assert_eq!(loaded, 7);
-}
