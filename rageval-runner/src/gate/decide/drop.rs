@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     model::{CaseId, MetricKey, run::Ruling},
-    report::console::text::{against, bar, interval_text, score},
+    report::console::text::{against, bar, interval_text, probability, score},
     stats,
 };
 
@@ -73,7 +73,10 @@ impl Evidence<'_> {
         found.text.facts.extend(not_compared(&pairs));
         found.text.facts.push(spread_fact(&differences, tests));
         found.text.facts.extend(stats::standardised_mean(&differences).map(|effect| {
-            format!("effect size {effect:.2}, Wilcoxon p {:.4}; neither decides", stats::wilcoxon(&differences))
+            format!(
+                "effect size {effect:.2}, Wilcoxon p {}; neither decides",
+                probability(stats::wilcoxon(&differences))
+            )
         }));
         self.name_dropped(&mut found, &pairs);
         found
@@ -177,11 +180,19 @@ impl Evidence<'_> {
                     None => judged(Ruling::Undecided, format!("{said}: its p-value is missing")),
                     Some(p) if p.adjusted <= ALPHA => judged(
                         Ruling::Fail,
-                        format!("{said}, p {:.4} ({:.4} among the run's gates)", p.alone, p.adjusted),
+                        format!(
+                            "{said}, p {} ({} among the run's gates)",
+                            probability(p.alone),
+                            probability(p.adjusted)
+                        ),
                     ),
                     Some(p) if p.adjusted <= SUSPICION => judged(
                         Ruling::Inconclusive,
-                        format!("{said}: suspected, p {:.4} ({:.4} among the run's gates)", p.alone, p.adjusted),
+                        format!(
+                            "{said}: suspected, p {} ({} among the run's gates)",
+                            probability(p.alone),
+                            probability(p.adjusted)
+                        ),
                     ),
                     // However far they fell, no pattern of so few signs is as rare as it takes among so many gates.
                     Some(_) if f64::exp2(-(changed as f64)) * gates as f64 > ALPHA => judged(
@@ -190,7 +201,9 @@ impl Evidence<'_> {
                             "{said}: too few changed cases ({changed}) for a test among {gates} gates, the case rules decide"
                         ),
                     ),
-                    Some(p) => judged(Ruling::Inconclusive, format!("{said}: may be chance, p {:.4}", p.alone)),
+                    Some(p) => {
+                        judged(Ruling::Inconclusive, format!("{said}: may be chance, p {}", probability(p.alone)))
+                    }
                 }
             }
         }

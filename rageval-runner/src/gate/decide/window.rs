@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     model::{CaseId, MetricKey, run::AcceptedRun, run::Ruling},
-    report::console::text::{against, bar, score},
+    report::console::text::{against, bar, probability, score},
     stats,
 };
 
@@ -125,7 +125,7 @@ impl Evidence<'_> {
                 let p = self.p_among(&best.pairs, runs);
                 let ruling = if p <= ALPHA { Ruling::Fail } else { Ruling::Inconclusive };
                 let why = if ruling == Ruling::Fail { "" } else { ": may be chance" };
-                (ruling, format!("{why}, p {p:.4}"))
+                (ruling, format!("{why}, p {}", probability(p)))
             }
         }
     }

@@ -217,6 +217,11 @@ pub fn bar(number: f64) -> String {
     at_least_two_decimals(format!("{number}"))
 }
 
+/// A probability in four decimals; one that they can't tell from 0 is `< 0.0001`, since none is 0.
+pub fn probability(p: f64) -> String {
+    if p < 0.000_05 { "< 0.0001".to_owned() } else { format!("{p:.4}") }
+}
+
 /// A score in at most four decimals, at least two: `0.50`, `0.6667`.
 pub fn score(number: f64) -> String {
     rounded(number, 4)
@@ -400,5 +405,9 @@ mod tests {
         assert_eq!(listed(&["aaaa", "bbbb", "cccc"], 15), "aaaa and 2 more");
         assert_eq!(listed(&["aaaaaaaaaaaaaaa", "b"], 19), "aaaaaaa…, b");
         assert_eq!(listed::<&str>(&[], 8), "");
+    }
+    #[test]
+    fn a_small_probability_is_not_shown_as_none() {
+        assert_eq!([0.25, 0.000_06, 0.000_04].map(probability), ["0.2500", "0.0001", "< 0.0001"]);
     }
 }
