@@ -25,7 +25,12 @@ use rageval_runner::{
     system::{recorded, spec::SystemKind},
 };
 
-use super::gate;
+use serde_json::{Map, Value, json};
+
+use super::{
+    format::{Format, print_json},
+    gate,
+};
 use crate::{
     asking,
     context::Context,
@@ -49,6 +54,9 @@ pub(crate) struct EstimateRun {
     /// The run whose answers are taken [default: the latest run]
     #[arg(long, value_name = "RUN")]
     run: Option<PathBuf>,
+    /// How it is printed
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
 }
 
 /// Counts and tells.
@@ -66,15 +74,17 @@ pub(crate) fn run(command: &EstimateRun, context: &Context) -> Result<Ending, Fa
     let stored = Stored { replies: replies.as_ref(), vectors: vectors.as_ref() };
     let estimate = estimate(&set, &policy.rules, &policy.judge.prompts, METRICS, &samples, stored);
     let bill = Bill::new(&estimate, &policy, stored);
-    let mut out = io::stdout().lock();
-    for line in table(&estimate).into_iter().chain(notes(&estimate, &policy, &bill)) {
-        writeln!(out, "{line}")?;
-    }
     let beyond = beyond(&bill, &policy);
-    for line in &beyond {
-        writeln!(out, "{line}")?;
+    match command.format {
+        Format::Text => {
+            let mut out = io::stdout().lock();
+            for line in table(&estimate).iter().chain(&notes(&estimate, &policy, &bill)).chain(&beyond) {
+                writeln!(out, "{line}")?;
+            }
+            out.flush()?;
+        }
+        Format::Json => print_json(&as_json(&estimate, &bill, &beyond))?,
     }
-    out.flush()?;
     Ok(if beyond.is_empty() { Ending::Pass } else { Ending::Fail })
 }
 
@@ -134,6 +144,39 @@ fn samples(command: &EstimateRun, context: &Context, policy: &Policy, set: &Gold
         SystemKind::Function | SystemKind::Command(_) | SystemKind::Http(_) => None,
     };
     Ok(Samples::new(run, baseline, recorded))
+}
+
+/// The same for programs. `usd` is `null` where a price is not known; without a model that may cost money it is 0.
+fn as_json(estimate: &Estimate, bill: &Bill, beyond: &[String]) -> Value {
+    let counts = |asked: &Asked| {
+        json!({
+            "requests": asked.requests,
+            "stored": asked.stored,
+            "to_ask": asked.to_ask(),
+            "missing": asked.missing,
+            "input_tokens": asked.input_tokens,
+            "output_tokens": asked.output_tokens,
+        })
+    };
+    let requests: Map<String, Value> =
+        estimate.requests.iter().map(|(name, asked)| (name.clone(), counts(asked))).collect();
+    let name = |source: &Source| match source {
+        Source::Run => "run",
+        Source::Baseline => "baseline",
+        Source::Recorded => "recorded",
+        Source::StandIn => "stand_in",
+        Source::Nothing => "nothing",
+    };
+    let cases: Map<String, Value> =
+        estimate.cases.iter().map(|(source, count)| (name(source).to_owned(), json!(count))).collect();
+    json!({
+        "requests": requests,
+        "total": counts(&estimate.total()),
+        "usd": bill.usd.ok(),
+        "cases": cases,
+        "open_ended": estimate.open_ended,
+        "beyond": beyond,
+    })
 }
 
 /// One line a request name, and one for all.

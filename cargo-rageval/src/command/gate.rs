@@ -31,6 +31,7 @@ use rageval_runner::{
     trust::{self, Generators, Trust, Waivable, calibration::Looked},
 };
 
+use super::format::Format;
 use crate::{
     context::Context,
     exit::{Ending, Failure},
@@ -56,6 +57,9 @@ pub(crate) struct Gate {
     /// Write the run as it is decided here into this folder, as a run of its own: for reports and baselines
     #[arg(long, value_name = "FOLDER")]
     pub(super) out: Option<PathBuf>,
+    /// How it is printed; json is what `cargo rageval report --format json` prints
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(super) format: Format,
 }
 
 /// Decides and tells.
@@ -81,9 +85,18 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
         folder: String::new(),
         place: named.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" "),
     };
-    let mut out = anstream::AutoStream::auto(io::stdout().lock());
-    report::console::render(&input, &mut out)?;
-    out.flush()?;
+    match command.format {
+        Format::Text => {
+            let mut out = anstream::AutoStream::auto(io::stdout().lock());
+            report::console::render(&input, &mut out)?;
+            out.flush()?;
+        }
+        Format::Json => {
+            let mut out = io::stdout().lock();
+            report::json::render(&input, &mut out)?;
+            out.flush()?;
+        }
+    }
     Ok(input.view.conclusion.into())
 }
 

@@ -23,7 +23,12 @@ use rageval_runner::{
     },
 };
 
-use super::gate;
+use serde_json::{Value, json};
+
+use super::{
+    format::{Format, print_json},
+    gate,
+};
 use crate::{
     asking::{self, Asking, Need},
     context::Context,
@@ -62,6 +67,9 @@ pub(crate) struct Check {
     /// The recorded probes [default: probes.json beside the baseline]
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
+    /// How what was found is printed
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
 }
 
 /// Claims of the baseline that become probes, and how few of them are too few.
@@ -297,11 +305,49 @@ fn compare(check: &Check, policy: &Policy, context: &Context, recorded: &Recorde
         out.push_str("no drift   beyond its own noise\n");
         Ending::Pass
     };
-    show(&out)?;
+    match check.format {
+        Format::Text => show(&out)?,
+        Format::Json => print_json(&as_json(&found, &compared, recorded, check.samples, ending))?,
+    }
     if !faults.is_empty() {
         tell_faults(&faults);
     }
     Ok(ending)
+}
+
+/// The same for programs. `ending` is `no_drift`, `drift` or `undecided`; shares and probabilities are 0 to 1.
+fn as_json(
+    found: &Findings,
+    compared: &[Compared<'_>],
+    recorded: &RecordedProbes,
+    samples: u32,
+    ending: Ending,
+) -> Value {
+    let flips: Vec<Value> = compared
+        .iter()
+        .filter(|probe| probe.is_flipped())
+        .map(|probe| json!({"probe": probe.probe.id, "claim": probe.probe.claim, "then": probe.then, "now": probe.now}))
+        .collect();
+    let ending = match ending {
+        Ending::Pass => "no_drift",
+        Ending::Fail => "drift",
+        Ending::Undecided | Ending::Faulty => "undecided",
+    };
+    json!({
+        "ending": ending,
+        "judge": recorded.judge,
+        "recorded": recorded.recorded.to_string(),
+        "samples": samples,
+        "probes": found.probes,
+        "flipped": found.flipped,
+        "flipped_in_all": found.flipped_in_all,
+        "interval": found.interval.map(|interval| [interval.low, interval.high]),
+        "own_rate_then": found.own_rate_then,
+        "own_rate_now": found.own_rate_now,
+        "p": found.p,
+        "least_p": found.least_p,
+        "flips": flips,
+    })
 }
 
 fn told(out: &mut String, found: &Findings, compared: &[Compared<'_>]) {

@@ -8,6 +8,7 @@ mod completions;
 mod decided;
 mod estimate;
 mod explain;
+mod format;
 mod gate;
 mod init;
 mod judge;

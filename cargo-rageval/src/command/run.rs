@@ -90,11 +90,11 @@ pub(crate) fn run(command: &RunGate, context: &Context) -> Result<Ending, Failur
                 let why = nothing_red(&last);
                 tell(&why);
                 // A gate that was red still is: nothing was run that could have changed that.
-                let verdict = Conclusion::of(&last.decisions);
+                let conclusion = Conclusion::of(&last.decisions);
                 if command.format == Format::Json {
-                    print_json(&Report::new(None, Some(&why), verdict, &[]))?;
+                    print_json(&Report::new(None, Some(&why), conclusion, &[]))?;
                 }
-                return Ok(verdict.into());
+                return Ok(conclusion.into());
             }
         };
     }
@@ -113,8 +113,8 @@ pub(crate) fn run(command: &RunGate, context: &Context) -> Result<Ending, Failur
         Format::Text => decided::print(&ended.decisions, &ended.summary)?,
         Format::Json => {
             let folder = ended.path.parent().unwrap_or(&ended.path);
-            let verdict = Conclusion::of(&ended.decisions);
-            print_json(&Report::new(Some(folder), ended.manifest.partial.as_deref(), verdict, &ended.decisions))?;
+            let conclusion = Conclusion::of(&ended.decisions);
+            print_json(&Report::new(Some(folder), ended.manifest.partial.as_deref(), conclusion, &ended.decisions))?;
         }
     }
     Ok(ending)
@@ -169,8 +169,8 @@ fn on_interruption(progress: Progress, flags: String) -> Result<(), Failure> {
 struct Report<'a> {
     /// The run folder; `null` where there was nothing to run.
     run: Option<String>,
-    /// `passed`, `failed` or `undecided`.
-    verdict: &'static str,
+    /// What it came to: `pass`, `fail` or `undecided`, as in the JSON report.
+    conclusion: Conclusion,
     /// Why the run is partial; absent where it is whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     partial: Option<&'a str>,
@@ -179,13 +179,13 @@ struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
-    fn new(run: Option<&Path>, partial: Option<&'a str>, verdict: Conclusion, decisions: &'a [Decision]) -> Self {
+    fn new(run: Option<&Path>, partial: Option<&'a str>, conclusion: Conclusion, decisions: &'a [Decision]) -> Self {
         let is_case = |decision: &&Decision| decision.trial.starts_with("case::");
         let counts = Counts {
             cases: Rulings::of(decisions.iter().filter(is_case)),
             gates: Rulings::of(decisions.iter().filter(|decision| !is_case(decision))),
         };
-        Self { run: run.map(|run| run.display().to_string()), verdict: verdict.as_str(), partial, counts, decisions }
+        Self { run: run.map(|run| run.display().to_string()), conclusion, partial, counts, decisions }
     }
 }
 

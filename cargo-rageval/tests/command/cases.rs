@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use super::{ends, folder, passes, refuses, write};
+use super::{ends, folder, json, passes, refuses, write};
 
 const RULES: &str = "version: 1\nmetrics:\n  recall@5: {min: 0.2}\nslices: {by: [language], min_cases: 2}\n";
 const CASES: &str = "- {id: a, query: What is the fee?, relevant_doc_ids: [d], language: en}\n\
@@ -49,6 +49,15 @@ fn a_set_is_locked_changed_and_locked_again() {
     let lines = "  changed  a (query)  cases/all.yaml:1\n  new      c  cases/all.yaml:2\n  gone     b\n";
     let diff = passes(path, &["cases", "diff"]);
     assert_eq!(diff, format!("{listed} since version 1.0.0 of cases/golden.lock:\n{lines}"));
+    let told = json(&passes(path, &["cases", "diff", "--format", "json"]));
+    let expected = serde_json::json!({
+        "since": "version 1.0.0 of cases/golden.lock",
+        "changed": [{"case": "a", "keys": ["query"]}],
+        "new": ["c"],
+        "gone": ["b"],
+        "renamed": null,
+    });
+    assert_eq!(told, expected);
     let said = passes(path, &lock(&["--bump", "minor", "--message", "Prices."]));
     let entry = "- Prices.\n- Changed: `a` (query)\n- New: `c`\n- Gone: `b`\n";
     let head = "cases/golden.lock: 2 cases locked at version 1.1.0, after 1.0.0";

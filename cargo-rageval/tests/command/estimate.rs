@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{ends, folder, passes, program, refuses, write};
+use super::{ends, folder, json, passes, program, refuses, write};
 
 const JUDGE: &str =
     "judge: {provider: openai, base_url: \"http://127.0.0.1:9/v1\", model: m, price: {input: 1, output: 2}}";
@@ -43,6 +43,10 @@ fn requests_tokens_and_money_are_told_before_anything_is_asked() {
     assert!(text.contains("budget   4 of 10 requests, "), "{text}");
     assert!(text.contains("cases    2 on a stand-in made from their references"), "{text}");
     assert!(text.contains("what is asked again is not counted"), "{text}");
+    let told = json(&passes(folder.path(), &["estimate", "--format", "json"]));
+    assert_eq!(told["requests"]["faithfulness.verdicts"]["to_ask"], 2, "{told}");
+    assert_eq!((&told["total"]["input_tokens"], &told["beyond"]), (&total[3].into(), &serde_json::json!([])));
+    assert!((told["usd"].as_f64().expect("a price") - usd).abs() < 1e-9, "{told}");
 }
 
 #[test]
@@ -52,6 +56,8 @@ fn an_estimate_beyond_the_budget_ends_with_1() {
         project(folder.path(), &format!("budget: {{{budget}}}\n{JUDGE}"), "{faithfulness: }");
         let text = ends(folder.path(), &["estimate"], 1);
         assert!(text.contains(&format!("beyond   `budget.{limit}` at thresholds.yaml:3")), "{text}");
+        let told = json(&ends(folder.path(), &["estimate", "--format", "json"], 1));
+        assert_eq!(told["beyond"].as_array().map(Vec::len), Some(1), "{told}");
     }
 }
 

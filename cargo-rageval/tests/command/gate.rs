@@ -12,7 +12,7 @@ use rageval_runner::{
     },
 };
 
-use super::{ends, folder, write};
+use super::{ends, folder, json, run, write};
 
 const RULES: &str = "version: 1\nmetrics:\n  recall@5: {min: 0.2, mean: {min: 0.5}}\n";
 const CASES: &str = "- {id: a, query: q, relevant_doc_ids: [d]}\n- {id: b, query: r, relevant_doc_ids: [d]}\n";
@@ -72,6 +72,9 @@ fn a_gate_over_all_shards_may_fail() {
     project(folder.path(), &[&[("a", 0.25)], &[("b", 0.5)]]);
     let text = ends(folder.path(), &["gate", "1.json", "2.json"], 1);
     assert!(text.contains("gate::recall@5::mean"), "{text}");
+    let ended = run(folder.path(), &["gate", "1.json", "2.json", "--format", "json"]);
+    let told = json(&ended.out);
+    assert_eq!((ended.code, told["conclusion"].as_str()), (Some(1), Some("fail")), "{told}");
 }
 
 #[test]

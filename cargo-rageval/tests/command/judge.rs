@@ -3,9 +3,9 @@
 use rageval_runner::trust::probe_set::built_in;
 
 use super::{
-    ends, folder,
+    ends, folder, json,
     loopback::{Loopback, STATEMENTS, policy, project, run_file},
-    passes, program, refuses,
+    passes, program, refuses, run,
 };
 
 const BUDGET: &str = "budget: {requests: 500}";
@@ -57,6 +57,10 @@ fn a_judge_that_changed_behind_its_name_is_found() {
         text.contains("chance     p 0.0100 that one judge gave both") && text.contains("drift      it is not"),
         "{text}"
     );
+    let ended = run(folder.path(), &["judge", "check", "--format", "json"]);
+    let told = json(&ended.out);
+    assert_eq!((ended.code, told["ending"].as_str(), told["flipped"].as_u64()), (Some(1), Some("drift"), Some(2)));
+    assert_eq!(told["flips"][0]["now"], serde_json::json!(["unsupported", "unsupported", "unsupported"]), "{told}");
     // Recorded anew, it is the judge that is compared with.
     ends(folder.path(), &RECORD, 0);
     ends(folder.path(), &CHECK, 0);

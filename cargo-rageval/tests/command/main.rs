@@ -105,3 +105,9 @@ fn it_may_be_started_without_cargo() {
         Command::new(env!("CARGO_BIN_EXE_cargo-rageval")).arg("--version").output().expect("the program starts");
     assert_eq!(output.status.code(), Some(0));
 }
+
+/// What a command printed for programs.
+#[track_caller]
+fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}

@@ -20,7 +20,7 @@ use rageval_runner::{
 };
 use serde_json::json;
 
-use super::{ends, folder, passes, refuses, write};
+use super::{ends, folder, json, passes, refuses, write};
 
 const POLICY: &str = "version: 1\njudge: {provider: openai, base_url: \"http://127.0.0.1:1/v1\", model: m-2026-01-01, api_key_env: NO_SUCH_KEY}\nbudget: {requests: 100}\nmetrics: {refusal_correctness: }\n";
 
@@ -117,6 +117,11 @@ fn a_case_is_shown_with_what_was_asked_and_what_is_stored() {
          reply       {{\n            \x20 \"reason\": \"of a\",\n            \x20 \"refused\": true\n            }}\n"
     );
     assert_eq!(text, expected);
+    let told = json(&passes(folder, &["replies", "show", "a", "--run", "run.json", "--format", "json"]));
+    let reply = &told[0]["replies"][0];
+    assert_eq!((reply["file"].as_str(), reply["stored"].as_str()), (Some(&*file), Some("2026-01-02")), "{told}");
+    assert_eq!(reply["value"], serde_json::json!({"reason": "of a", "refused": true}));
+    assert_eq!(told[0]["request"]["name"], "refusal_correctness.verdict");
 }
 
 #[test]

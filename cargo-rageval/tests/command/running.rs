@@ -90,7 +90,7 @@ fn one_json_object_says_what_was_decided() {
     recorded(folder.path(), RETRIEVAL);
     let ended = ends(folder.path(), &["run", "--format", "json"], 1);
     let report: Value = serde_json::from_str(&ended.out).expect("one JSON object");
-    assert_eq!(report["verdict"], "failed");
+    assert_eq!(report["conclusion"], "fail");
     assert_eq!(report["counts"]["cases"]["pass"], 2);
     assert_eq!(report["counts"]["cases"]["fail"], 1);
     assert_eq!(report["counts"]["gates"]["pass"], 4);

@@ -14,8 +14,11 @@ use rageval_runner::{
     trust::lock::{Difference, Lock},
 };
 
+use serde_json::{Value, json};
+
 use super::{files, listed, locked};
 use crate::{
+    command::format::{Format, print_json},
     context::Context,
     exit::{Ending, Failure},
 };
@@ -35,6 +38,9 @@ Metrics of your own test binary are not known to this command.")]
 pub(crate) struct Diff {
     /// A lock, or a folder of cases, to compare with [default: the lock of the cases]
     earlier: Option<PathBuf>,
+    /// How it is printed
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
 }
 
 /// Compares and tells.
@@ -60,6 +66,10 @@ pub(super) fn run(command: &Diff, context: &Context) -> Result<Ending, Failure> 
         }
     };
     let difference = Difference::between(&earlier, &Lock::of(&set, ""));
+    if command.format == Format::Json {
+        print_json(&as_json(&difference, &what))?;
+        return Ok(Ending::Pass);
+    }
     let mut out = io::stdout().lock();
     let what = visible(&what);
     if difference.is_empty() {
@@ -69,6 +79,20 @@ pub(super) fn run(command: &Diff, context: &Context) -> Result<Ending, Failure> 
     }
     out.flush()?;
     Ok(Ending::Pass)
+}
+
+/// The same for programs: `since` says what is compared with.
+fn as_json(difference: &Difference, since: &str) -> Value {
+    let Difference { changed, new, gone, renamed } = difference;
+    let changed: Vec<Value> = changed
+        .iter()
+        .map(|(case, parts)| {
+            let keys: Vec<&str> = parts.iter().map(|part| part.as_str()).collect();
+            json!({"case": case, "keys": keys})
+        })
+        .collect();
+    let renamed = renamed.as_ref().map(|(before, after)| json!({"before": before, "after": after}));
+    json!({"since": since, "changed": changed, "new": new, "gone": gone, "renamed": renamed})
 }
 
 /// The cases of another folder, read by the same policy.

@@ -9,14 +9,15 @@ use clap::Args;
 use rageval_runner::{
     embed::stored::from_value,
     judge::key::ReplyKey,
-    model::{EmbedRequest, JudgeRequest, Reply, Request, Shown, run::Manifest},
+    model::{EmbedRequest, Exchange, JudgeRequest, Reply, Request, Shown, run::Manifest},
     report::console::text::visible,
     store::replies::ReplyStore,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Stored, count, latest};
 use crate::{
+    command::format::{Format, print_json},
     context::Context,
     exit::{Ending, Failure},
 };
@@ -38,6 +39,9 @@ pub(crate) struct Show {
     /// A run folder, its `run.json`, or a `latest` file beside run folders [default: the latest run]
     #[arg(long, value_name = "RUN")]
     run: Option<PathBuf>,
+    /// How it is printed
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
 }
 
 /// Prints each request of the case with its reply.
@@ -52,6 +56,12 @@ pub(super) fn run(show: &Show, context: &Context) -> Result<Ending, Failure> {
             no_case(&run.manifest, &show.case)
         )));
     };
+    if show.format == Format::Json {
+        let asked = record.exchanges().map(|exchange| as_json(&stored, exchange));
+        let asked: Vec<Option<Value>> = asked.collect::<Result<_, _>>()?;
+        print_json(&Value::Array(asked.into_iter().flatten().collect()))?;
+        return Ok(Ending::Pass);
+    }
     let mut text = String::new();
     for exchange in record.exchanges() {
         let keys = stored.keys(exchange)?;
@@ -77,6 +87,37 @@ pub(super) fn run(show: &Show, context: &Context) -> Result<Ending, Failure> {
     out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(Ending::Pass)
+}
+
+/// One request for programs, with what is stored for it; `None` for one that nothing is ever stored for. Vectors are told by their lengths.
+fn as_json(stored: &Stored, exchange: &Exchange) -> Result<Option<Value>, Failure> {
+    let keys = stored.keys(exchange)?;
+    if keys.is_empty() {
+        return Ok(None);
+    }
+    let store = match &exchange.request {
+        Request::Judge(_) => &stored.reply_store,
+        Request::Embed(_) => &stored.vector_store,
+    };
+    let entry = |key: &ReplyKey| {
+        let mut told = json!({"file": store.path(key).display().to_string()});
+        match store.get(key) {
+            Ok(Some(entry)) => {
+                told["stored"] = json!(entry.stored);
+                told["asked_first_for"] = json!(entry.case);
+                match &exchange.request {
+                    Request::Judge(_) => told["value"] = entry.value,
+                    Request::Embed(_) => {
+                        told["numbers"] = json!(from_value(&entry.value).ok().map(|vector| vector.len()))
+                    }
+                }
+            }
+            Ok(None) => told["stored"] = Value::Null,
+            Err(error) => told["error"] = json!(error.to_string()),
+        }
+        told
+    };
+    Ok(Some(json!({"request": exchange.request, "replies": keys.iter().map(entry).collect::<Vec<_>>()})))
 }
 
 /// The case that a run does not hold: of a partial run another one may, so that it is told how to name it.

@@ -13,7 +13,10 @@ use rageval_runner::{
 };
 
 use crate::{
-    command::gate::{self, Gate},
+    command::{
+        format::Format,
+        gate::{self, Gate},
+    },
     context::Context,
     exit::{Failure, tell},
 };
@@ -58,7 +61,9 @@ impl<'c> Test<'c> {
     /// Decides over the records of the last run of all cases.
     pub(super) fn decisions(&self) -> Result<(), Failure> {
         match &self.whole {
-            Some(run) => gate::run(&Gate { runs: vec![run.clone()], out: None }, self.context).map(drop),
+            Some(run) => {
+                gate::run(&Gate { runs: vec![run.clone()], out: None, format: Format::Text }, self.context).map(drop)
+            }
             None => Err(Failure::Input("no run of all cases is there to be decided".to_owned())),
         }
     }
