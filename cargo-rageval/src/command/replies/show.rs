@@ -108,7 +108,7 @@ fn as_json(stored: &Stored, exchange: &Exchange) -> Result<Option<Value>, Failur
                 match &exchange.request {
                     Request::Judge(_) => told["value"] = entry.value,
                     Request::Embed(_) => {
-                        told["numbers"] = json!(from_value(&entry.value).ok().map(|vector| vector.len()))
+                        told["numbers"] = json!(from_value(&entry.value).ok().map(|vector| vector.len()));
                     }
                 }
             }
