@@ -15,7 +15,7 @@ pub(crate) struct Refusals<'r> {
     pub(crate) answered_unanswerable: Vec<&'r CaseId>,
     /// Declined, as it should.
     pub(crate) refused_unanswerable: Vec<&'r CaseId>,
-    /// Without an answer through a fault.
+    /// Without an answer: through a fault, or a blank one.
     pub(crate) failed: Vec<&'r CaseId>,
 }
 
@@ -24,7 +24,9 @@ impl<'r> Refusals<'r> {
         let mut table = Self::default();
         for case in cases {
             let Some((golden, record)) = case.golden.zip(case.record) else { continue };
-            let list = match (record.sample().map(|sample| sample.is_refusal), golden.should_refuse) {
+            // A blank answer neither answers nor declines.
+            let sample = record.sample().filter(|sample| !sample.is_blank());
+            let list = match (sample.map(|sample| sample.is_refusal), golden.should_refuse) {
                 (None, _) => &mut table.failed,
                 (Some(false), false) => &mut table.answered_answerable,
                 (Some(true), false) => &mut table.refused_answerable,
