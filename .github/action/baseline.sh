@@ -39,6 +39,11 @@ checked-in)
             git show "$BASE_SHA:$prefix$samples" >"$folder/$(basename "$samples")" 2>/dev/null || true
         else
             rm -f "$file"
+            if git cat-file -e "$BASE_SHA^{commit}" 2>/dev/null; then
+                echo "the base branch has no $BASELINE_FILE"
+            else
+                echo "::warning title=rageval::the base commit could not be fetched: what this pull request lowered is not shown; check out with fetch-depth: 0"
+            fi
         fi
     fi
     ;;

@@ -40,7 +40,7 @@ pub(crate) enum Failure {
     Usage(Box<clap::Error>),
     /// A file or an argument is wrong: 2, with what to tell.
     Input(String),
-    /// The output could not be written: 2, or 0 when its reader has had enough.
+    /// The output could not be written: 2. That its reader has had enough is no fault: see `out`.
     Output(io::Error),
 }
 
@@ -67,7 +67,6 @@ pub(crate) fn code(result: Result<Ending, Failure>) -> ExitCode {
             tell(&if text.starts_with("error: ") { text } else { format!("error: {text}") });
             ExitCode::from(2)
         }
-        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(Failure::Output(error)) => {
             tell(&format!("error: cannot write the output: {error}"));
             ExitCode::from(2)

@@ -5,6 +5,7 @@ mod command;
 mod context;
 mod exchange;
 mod exit;
+mod out;
 mod report;
 
 use std::process::ExitCode;

@@ -4,10 +4,7 @@ mod compare;
 mod label;
 mod measure;
 
-use std::{
-    io::{self, Write},
-    path::PathBuf,
-};
+use std::{io::Write, path::PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 use rageval_runner::{
@@ -276,7 +273,7 @@ fn write(command: &Measure, files: &Files, found: &[Found], mut measured: Calibr
 }
 
 fn print(found: &[Found], files: &Files, format: Format) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = crate::out::stdout();
     match format {
         Format::Text => {
             for one in found {

@@ -5,7 +5,7 @@ mod text;
 use std::{
     collections::BTreeMap,
     fs,
-    io::{self, Write},
+    io::Write,
     path::{Path, PathBuf},
 };
 
@@ -104,7 +104,7 @@ pub(crate) fn run(command: &Compare, context: &Context) -> Result<Ending, Failur
     let frame = Frame { metrics: &facts, rules: &rules, set: &set, seed: SEED };
     let comparison = compare(&base, &current, &frame);
     let told = [told(&command.base, &base), told(&command.current, &current)];
-    let mut out = io::stdout().lock();
+    let mut out = crate::out::stdout();
     match command.format {
         Format::Text => {
             let lines = text::lines(&told, &comparison, &rules, &notices);

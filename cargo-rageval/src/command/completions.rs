@@ -1,6 +1,6 @@
 //! `completions`: prints what a shell needs to complete the command line.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use clap::Args;
 use clap_complete::Shell;
@@ -33,7 +33,7 @@ pub(crate) fn run(completions: &Completions) -> Result<Ending, Failure> {
     clap_complete::generate(completions.shell, &mut command, NAME, &mut script);
     // clap_complete 4.6 spells a name with a hyphen in two ways in its script for bash, so that nothing behind a subcommand is completed.
     let script = String::from_utf8_lossy(&script).replace("cargo__subcmd__rageval", "cargo__rageval");
-    let mut out = io::stdout().lock();
+    let mut out = crate::out::stdout();
     out.write_all(script.as_bytes())?;
     out.flush()?;
     Ok(Ending::Pass)

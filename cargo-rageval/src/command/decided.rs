@@ -8,7 +8,7 @@ use crate::report::console;
 
 /// Prints the red decisions, then the summary. Colours are for terminals.
 pub(super) fn print(decisions: &[Decision], summary: &[String]) -> io::Result<()> {
-    let mut out = anstream::AutoStream::auto(io::stdout().lock());
+    let mut out = crate::out::coloured();
     console::red(decisions, &mut out)?;
     writeln!(out, "{}", summary.join("\n"))?;
     out.flush()

@@ -1,9 +1,6 @@
 //! `estimate`: says what a run would ask, before it does, and asks nothing.
 
-use std::{
-    io::{self, Write},
-    path::PathBuf,
-};
+use std::{io::Write, path::PathBuf};
 
 use clap::Args;
 use rageval_runner::{
@@ -77,7 +74,7 @@ pub(crate) fn run(command: &EstimateRun, context: &Context) -> Result<Ending, Fa
     let beyond = beyond(&bill, &policy);
     match command.format {
         Format::Text => {
-            let mut out = io::stdout().lock();
+            let mut out = crate::out::stdout();
             for line in table(&estimate).iter().chain(&notes(&estimate, &policy, &bill)).chain(&beyond) {
                 writeln!(out, "{line}")?;
             }

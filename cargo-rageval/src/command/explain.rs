@@ -9,7 +9,7 @@ mod surroundings;
 mod text;
 
 use std::{
-    io::{self, Write},
+    io::Write,
     path::{Path, PathBuf},
 };
 
@@ -80,7 +80,7 @@ pub(crate) fn run(command: &Explain, context: &Context) -> Result<Ending, Failur
     let metric = command.metric.as_deref().map(|name| metric(record, name)).transpose()?;
     let surroundings = Surroundings::read(context, &run.manifest);
     let explanation = Explanation::of(&run, &path, record, metric.as_ref(), &surroundings, context);
-    let mut out = io::stdout().lock();
+    let mut out = crate::out::stdout();
     match command.format {
         Format::Text => writeln!(out, "{}", text::lines(&explanation, command.full).join("\n"))?,
         Format::Json => {

@@ -16,7 +16,7 @@ pub(super) enum Format {
 
 /// Prints one JSON document on standard output.
 pub(super) fn print_json(value: &Value) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = crate::out::stdout();
     writeln!(out, "{value:#}")?;
     out.flush()
 }

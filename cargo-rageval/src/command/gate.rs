@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    io::{self, Write},
+    io::Write,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -87,12 +87,12 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
     };
     match command.format {
         Format::Text => {
-            let mut out = anstream::AutoStream::auto(io::stdout().lock());
+            let mut out = crate::out::coloured();
             report::console::render(&input, &mut out)?;
             out.flush()?;
         }
         Format::Json => {
-            let mut out = io::stdout().lock();
+            let mut out = crate::out::stdout();
             report::json::render(&input, &mut out)?;
             out.flush()?;
         }

@@ -219,7 +219,7 @@ fn write(plan: &Plan, place: &Place) -> Result<(), Failure> {
 }
 
 fn tell(text: &str) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = crate::out::stdout();
     writeln!(out, "{text}")?;
     out.flush()?;
     Ok(())

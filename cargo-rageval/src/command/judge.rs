@@ -141,7 +141,7 @@ fn named(judge: &JudgeStamp) -> String {
 }
 
 fn show(text: &str) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
+    let mut stdout = crate::out::stdout();
     stdout.write_all(text.as_bytes())?;
     stdout.flush()
 }

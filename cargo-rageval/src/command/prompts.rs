@@ -1,6 +1,6 @@
 //! `prompts`: prints what a judge that is a language model is told, to start an own prompt from.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use clap::{Args, builder::PossibleValuesParser};
 
@@ -28,7 +28,7 @@ pub(crate) struct Prompts {
 
 /// Prints it.
 pub(crate) fn run(prompts: &Prompts) -> Result<Ending, Failure> {
-    let mut stdout = io::stdout().lock();
+    let mut stdout = crate::out::stdout();
     match &prompts.name {
         None => prompt::names().iter().try_for_each(|name| writeln!(stdout, "{name}"))?,
         Some(name) => {

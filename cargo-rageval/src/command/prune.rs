@@ -1,9 +1,6 @@
 //! `prune`: removes what runs leave behind and nobody needs.
 
-use std::{
-    fmt::Write as _,
-    io::{self, Write},
-};
+use std::{fmt::Write as _, io::Write};
 
 use clap::Args;
 use rageval_runner::store::prune::{self, Leftover, OfTarget};
@@ -47,7 +44,7 @@ pub(crate) fn run(command: &Prune, context: &Context) -> Result<Ending, Failure>
     }
     let input = |error: rageval_runner::store::StoreError| Failure::Input(error.to_string());
     let targets = prune::leftovers(&context.runs, command.runs).map_err(input)?;
-    let mut out = io::stdout().lock();
+    let mut out = crate::out::stdout();
     if targets.is_empty() {
         writeln!(out, "{}: no runs there", context.runs.display())?;
     }

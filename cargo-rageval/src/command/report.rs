@@ -85,12 +85,12 @@ pub(crate) fn run(command: &Report, context: &Context) -> Result<Ending, Failure
             }
         }
         None if reporter.is_coloured => {
-            let mut out = anstream::AutoStream::auto(io::stdout().lock());
+            let mut out = crate::out::coloured();
             (reporter.render)(&input, &mut out)?;
             out.flush()?;
         }
         None => {
-            let mut out = io::BufWriter::new(io::stdout().lock());
+            let mut out = io::BufWriter::new(crate::out::stdout());
             (reporter.render)(&input, &mut out)?;
             out.flush()?;
         }

@@ -220,7 +220,7 @@ impl Rulings {
 }
 
 fn print_json(report: &Report<'_>) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = crate::out::stdout();
     serde_json::to_writer(&mut out, report)?;
     writeln!(out)?;
     out.flush()

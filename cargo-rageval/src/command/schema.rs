@@ -1,6 +1,6 @@
 //! `schema`: prints the JSON schema of a file, for editors and checkers.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use clap::{Args, ValueEnum};
 
@@ -45,7 +45,7 @@ pub(crate) fn run(schema: &Schema) -> Result<Ending, Failure> {
         File::Run => schemars::schema_for!(rageval_runner::model::run::Run).to_value(),
         File::Report => schemars::schema_for!(crate::report::json::Report<'_>).to_value(),
     };
-    let mut stdout = io::stdout().lock();
+    let mut stdout = crate::out::stdout();
     writeln!(stdout, "{schema:#}")?;
     stdout.flush()?;
     Ok(Ending::Pass)

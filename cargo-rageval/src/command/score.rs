@@ -98,7 +98,7 @@ pub(crate) fn run(score: &Score) -> Result<Ending, Failure> {
         tell("nothing to score: no query has relevant documents");
         return Ok(Ending::Undecided);
     }
-    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let mut out = BufWriter::with_capacity(1 << 16, crate::out::stdout());
     match score.format {
         Format::Text => table.print_text(&mut out, score.per_query)?,
         Format::Json => table.print_json(&mut out, score.per_query)?,

@@ -1,9 +1,6 @@
 //! `steps`: has the judge write the evaluation steps of `g_eval`, for review.
 
-use std::{
-    io::{self, Write},
-    sync::Arc,
-};
+use std::{io::Write, sync::Arc};
 
 use clap::{Args, ValueEnum};
 use rageval_runner::{
@@ -160,7 +157,7 @@ fn write(
         steps: &steps,
     };
     store::steps::write(path, &written).map_err(|error| Failure::Input(error.to_string()))?;
-    let mut stdout = io::stdout().lock();
+    let mut stdout = crate::out::stdout();
     writeln!(stdout, "{key}: wrote {name}")?;
     for (step, number) in steps.iter().zip(1..) {
         writeln!(stdout, "  {number}. {}", visible(step))?;

@@ -62,12 +62,14 @@ fn row(case: &CaseView<'_>, key: &MetricKey, fields: &BTreeSet<&str>) -> Vec<Str
     row
 }
 
-/// A cell of text: on one line, and no formula.
+/// A cell of text: on one line, no formula, and no workflow command.
 fn text(text: &str) -> String {
     let text = visible(text);
     // Some spreadsheets take the wide forms of Chinese and Japanese for the same.
     let is_formula = text.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
-    if is_formula { format!("'{text}") } else { text }
+    // Printed into a log of GitHub's, a line that starts so would be a command.
+    let is_command = text.trim_start().starts_with("::") || text.trim_start().starts_with("##[");
+    if is_formula || is_command { format!("'{text}") } else { text }
 }
 
 #[cfg(test)]

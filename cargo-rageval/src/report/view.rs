@@ -6,10 +6,13 @@ mod spread;
 
 use std::collections::BTreeMap;
 
-use rageval_runner::model::{
-    CaseId, Record,
-    background::CaseBackground,
-    run::{Conclusion, Decision, Finding, FindingLevel, Ruling, Run},
+use rageval_runner::{
+    model::{
+        CaseId, Record,
+        background::CaseBackground,
+        run::{Conclusion, Decision, Finding, FindingLevel, Ruling, Run},
+    },
+    report::console::text::visible,
 };
 
 pub(crate) use self::{
@@ -169,6 +172,10 @@ impl<'r> View<'r> {
             let ran = self.cases.iter().filter(|case| case.record.is_some()).count();
             let why = self.run.manifest.partial.as_deref().map(|why| format!(" ({why})")).unwrap_or_default();
             clauses.push(format!("partial: {ran} of {} ran{why}", count(self.run.manifest.golden_set.cases, "case")));
+        }
+        if let Some((first, rest)) = self.run.holes().split_first() {
+            let more = if rest.is_empty() { String::new() } else { format!(", and {} more", rest.len()) };
+            clauses.push(format!("incomplete: {}{more}", visible(first)));
         }
         clauses.join("; ")
     }

@@ -220,6 +220,7 @@ fn a_base_branch_without_baseline_and_a_run_without_base_have_none() {
         environment.extend([("BASELINE", "checked-in"), ("BASE_SHA", sha)]);
         let step = runner.script("baseline.sh", &environment);
         assert_eq!((step.code, step.output("file")), (0, None), "{}", step.out);
+        assert_eq!(step.out.contains("::warning title=rageval::the base commit could not be fetched"), !sha.is_empty());
     }
 }
 

@@ -12,7 +12,7 @@ use rageval_runner::{
     },
 };
 
-use super::{ends, folder, json, run, write};
+use super::{ends, folder, json, program, run, write};
 
 const RULES: &str = "version: 1\nmetrics:\n  recall@5: {min: 0.2, mean: {min: 0.5}}\n";
 const CASES: &str = "- {id: a, query: q, relevant_doc_ids: [d]}\n- {id: b, query: r, relevant_doc_ids: [d]}\n";
@@ -75,6 +75,18 @@ fn a_gate_over_all_shards_may_fail() {
     let ended = run(folder.path(), &["gate", "1.json", "2.json", "--format", "json"]);
     let told = json(&ended.out);
     assert_eq!((ended.code, told["conclusion"].as_str()), (Some(1), Some("fail")), "{told}");
+}
+
+#[test]
+fn a_red_run_is_red_though_nobody_reads_what_is_printed() {
+    let folder = folder();
+    project(folder.path(), &[&[("a", 0.25), ("b", 0.5)]]);
+    for arguments in [&["gate", "1.json"][..], &["gate", "1.json", "--format", "json"]] {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let ended = program(folder.path(), arguments).stdout(writer).output().expect("the program starts");
+        assert_eq!(ended.status.code(), Some(1), "{}", String::from_utf8_lossy(&ended.stderr));
+    }
 }
 
 #[test]

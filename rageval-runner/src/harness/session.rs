@@ -169,6 +169,8 @@ impl Session {
         let is_there =
             |index: &usize| slots.get(&self.files.set.cases[*index].id).is_some_and(|slot| slot.get().is_some());
         let missing: Vec<usize> = wanted.into_iter().filter(|index| !is_there(index)).collect();
+        // A run that is killed from here on is the latest all the same: no older one is to be accepted or reported in its place.
+        self.folder.name_latest().ok();
         runtime.spawn(async move {
             futures_util::stream::iter(missing)
                 .for_each_concurrent(width, |index| {

@@ -15,6 +15,7 @@ pub mod sample;
 pub mod score;
 pub mod spending;
 pub mod transcript;
+mod whole;
 
 pub use case::{CaseBar, CasePart, Expectation, GoldenCase, GoldenSet, Judgement, KnownFailure, Language, Place};
 pub use claim::{Claim, Evidence, Verdict};

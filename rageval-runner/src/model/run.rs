@@ -40,10 +40,10 @@ pub struct Run {
 
 impl Run {
     /// What the run came to, as its exit code and every report say it: failed where anything failed; else undecided where anything is, where
-    /// nothing was decided, or where cases have no record; else passed.
+    /// nothing was decided, or where [something is missing](Self::holes); else passed.
     pub fn conclusion(&self) -> Conclusion {
         match Conclusion::of(&self.decisions) {
-            Conclusion::Pass if self.is_partial() => Conclusion::Undecided,
+            Conclusion::Pass if self.is_partial() || !self.holes().is_empty() => Conclusion::Undecided,
             conclusion => conclusion,
         }
     }

@@ -8,7 +8,7 @@ use std::{
     collections::BTreeSet,
     fs,
     io::{self, BufWriter, Write},
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
     sync::Arc,
     time::SystemTime,
 };
@@ -239,7 +239,20 @@ fn latest(path: &Path) -> Result<Option<PathBuf>, StoreError> {
         return Ok(None);
     }
     let name = fs::read_to_string(path).map_err(StoreError::io(path))?;
-    Ok(Some(path.parent().unwrap_or_else(|| Path::new(".")).join(name.trim())))
+    let name = Path::new(name.trim());
+    // Nothing but a run below the folder of runs was ever named there.
+    if name.components().any(|part| !matches!(part, Component::Normal(_))) {
+        return Err(StoreError::format(path, format!("it names no run of this folder: {}", name.display())));
+    }
+    let folder = path.parent().unwrap_or_else(|| Path::new(".")).join(name);
+    if !folder.exists() {
+        let why = format!(
+            "the latest run, {}, is not there: it did not end, or was removed; run the gate again",
+            name.display()
+        );
+        return Err(StoreError::format(path, why));
+    }
+    Ok(Some(folder))
 }
 
 /// The folder of a run that is named as [`read`] takes it.
@@ -252,22 +265,34 @@ pub fn folder(path: &Path) -> Result<PathBuf, StoreError> {
 }
 
 /// Reads a run: a `run.json`, a run folder of either form, or a `latest` file.
+///
+/// # Errors
+///
+/// Where it can't be read, is of a newer version, or does not fit together: a record, a case or a decision that stands twice, a decision
+/// about no case of the run.
 pub fn read(path: &Path) -> Result<Run, StoreError> {
     if let Some(folder) = latest(path)? {
         return read(&folder);
     }
-    if path.is_dir() {
+    let run = if path.is_dir() {
         let whole = path.join("run.json");
-        return if whole.is_file() { read_file(&whole) } else { read_shared(path) };
+        if whole.is_file() { read_file(&whole) } else { read_shared(path) }
+    } else {
+        read_file(path)
+    }?;
+    match run.contradiction() {
+        Some(why) => Err(StoreError::format(path, format!("{why}; run the gate again"))),
+        None => Ok(run),
     }
-    read_file(path)
 }
 
 /// Reads one `run.json`.
 fn read_file(path: &Path) -> Result<Run, StoreError> {
     let text = fs::read_to_string(path).map_err(StoreError::io(path))?;
-    check_version(path, &text)?;
-    serde_json::from_str(&text).map_err(|error| StoreError::format(path, format!("not a readable run: {error}")))
+    // An editor may have put a byte order mark there.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    check_version(path, text)?;
+    serde_json::from_str(text).map_err(|error| StoreError::format(path, format!("not a readable run: {error}")))
 }
 
 /// Refuses what is no run file, and what a newer version wrote, before its fields are looked at.
@@ -302,7 +327,7 @@ fn newer(path: &Path, version: u32) -> StoreError {
 fn read_shared(folder: &Path) -> Result<Run, StoreError> {
     let path = folder.join("manifest.json");
     let Some(value) = read_json::<serde_json::Value>(&path)? else {
-        let why = "no run.json and no manifest.json: not a run folder, or only single cases ran; run the gates too";
+        let why = "no run.json and no manifest.json: the run did not end, or only single cases ran; run the gate again";
         return Err(StoreError::format(folder, why));
     };
     match value.get("version").and_then(serde_json::Value::as_u64).and_then(|version| u32::try_from(version).ok()) {

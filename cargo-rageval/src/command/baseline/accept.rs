@@ -1,7 +1,7 @@
 //! `baseline accept`: makes a run the one that later runs are compared with.
 
 use std::{
-    io::{self, Write},
+    io::Write,
     path::{Path, PathBuf},
 };
 
@@ -127,7 +127,7 @@ pub(super) fn run(accept: &Accept, context: &Context) -> Result<Ending, Failure>
     }
     let cases = count(accepted.baseline.cases.len(), "case");
     let changes = replace(&to, earlier.as_ref(), accepted, accept.reason.as_deref())?;
-    let mut out = io::stdout().lock();
+    let mut out = crate::out::stdout();
     let run = &run.manifest;
     let revision = run.git_revision.as_deref().map(|revision| format!(" at {revision:.12}")).unwrap_or_default();
     writeln!(out, "{}: {cases} accepted, from run {}{revision}", to.display(), run.run_id)?;

@@ -170,7 +170,7 @@ pub(super) fn run(rejudge: &Rejudge, context: &Context) -> Result<Ending, Failur
 }
 
 fn show(text: &str) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
+    let mut stdout = crate::out::stdout();
     stdout.write_all(text.as_bytes())?;
     stdout.flush()
 }

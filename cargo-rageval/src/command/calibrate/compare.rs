@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    io::{self, Write},
+    io::Write,
     path::{Path, PathBuf},
 };
 
@@ -88,7 +88,7 @@ pub(super) fn run(
     let version = files.set_version();
     let placed: Vec<(&MetricKey, Vec<Placed<'_>>)> =
         metrics.iter().map(|key| (key, placed(files, key, &judged, version.as_deref()))).collect();
-    let mut out = io::stdout().lock();
+    let mut out = crate::out::stdout();
     match format {
         Format::Text => {
             for (key, placed) in &placed {

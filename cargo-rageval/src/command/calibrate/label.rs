@@ -9,7 +9,7 @@ mod session;
 use std::{
     collections::{BTreeSet, HashMap},
     fs,
-    io::{self, Write},
+    io::Write,
     path::{Path, PathBuf},
 };
 
@@ -126,7 +126,7 @@ pub(super) fn run(command: &LabelItems, context: &Context) -> Result<Ending, Fai
         written = session.run(LabelFile::new(path.clone()))?;
     }
     let files = Files::read(context)?;
-    let mut out = io::stdout().lock();
+    let mut out = crate::out::stdout();
     let shown = path.strip_prefix(&files.policy.root).unwrap_or(&path);
     if !is_read {
         let folder = files.policy.labels.strip_prefix(&files.policy.root).unwrap_or(&files.policy.labels);

@@ -1,7 +1,7 @@
 //! `cases convert`: cases from and to the formats of other programs, with all that is lost named.
 
 use std::{
-    io::{self, Write},
+    io::Write,
     path::{Path, PathBuf},
 };
 
@@ -113,7 +113,7 @@ pub(super) fn run(command: &Convert) -> Result<Ending, Failure> {
             report["to"] = json!(name(command.to));
             report["cases"] = json!(set.cases.len());
             report["written"] = json!(paths);
-            let mut out = io::stdout().lock();
+            let mut out = crate::out::stdout();
             writeln!(out, "{report:#}")?;
             out.flush()?;
         }
@@ -124,7 +124,7 @@ pub(super) fn run(command: &Convert) -> Result<Ending, Failure> {
 /// Writes the files, or the one to standard output, and returns where they are.
 fn write(command: &Convert, written: &[Written]) -> Result<Vec<String>, Failure> {
     let Some(out) = &command.out else {
-        let mut stdout = io::stdout().lock();
+        let mut stdout = crate::out::stdout();
         for file in written {
             stdout.write_all(&file.bytes)?;
         }

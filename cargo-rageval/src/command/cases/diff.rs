@@ -1,7 +1,7 @@
 //! `cases diff`: what changed against the lock, or against another lock or folder of cases.
 
 use std::{
-    io::{self, Write},
+    io::Write,
     path::{Path, PathBuf},
 };
 
@@ -70,7 +70,7 @@ pub(super) fn run(command: &Diff, context: &Context) -> Result<Ending, Failure> 
         print_json(&as_json(&difference, &what))?;
         return Ok(Ending::Pass);
     }
-    let mut out = io::stdout().lock();
+    let mut out = crate::out::stdout();
     let what = visible(&what);
     if difference.is_empty() {
         writeln!(out, "no case differs from {what}")?;

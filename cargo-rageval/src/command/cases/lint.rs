@@ -4,10 +4,7 @@ mod case;
 mod code;
 mod set;
 
-use std::{
-    collections::BTreeMap,
-    io::{self, Write},
-};
+use std::{collections::BTreeMap, io::Write};
 
 use clap::{Args, ValueEnum};
 use rageval_runner::{
@@ -83,7 +80,7 @@ pub(super) fn run(command: &Lint, context: &Context) -> Result<Ending, Failure> 
         findings.retain(|finding| !command.allow.contains(&finding.code));
         (golden_set.cases.len(), findings)
     });
-    let mut out = io::stdout().lock();
+    let mut out = crate::out::stdout();
     let (cases, findings) = match found {
         Ok(found) => found,
         Err(problems) => {

@@ -1,6 +1,6 @@
 //! `cases lock`: gives the golden set as it stands a version, in its lock and its changelog.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use clap::{Args, ValueEnum};
 use rageval_runner::{
@@ -92,7 +92,7 @@ pub(super) fn run(command: &LockSet, context: &Context) -> Result<Ending, Failur
     let log = changelog::with_entry(log.as_deref(), &lock.version, &entry);
     lock::write(&files, &lock, &log).map_err(|error| input(&error))?;
 
-    let mut out = io::stdout().lock();
+    let mut out = crate::out::stdout();
     let cases = count(lock.cases.len(), "case");
     match (&earlier, &difference) {
         (Some(earlier), Some(difference)) => {

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    io::{self, Write},
+    io::Write,
 };
 
 use clap::{Args, ValueEnum};
@@ -86,7 +86,7 @@ pub(super) fn run(command: &Stats, context: &Context) -> Result<Ending, Failure>
         groups: near_duplicates(&questions, command.similarity),
         also_labelled: also_labelled(&set, &queries),
     };
-    let mut out = io::stdout().lock();
+    let mut out = crate::out::stdout();
     match command.format {
         Format::Text => out.write_all(text(&findings).as_bytes())?,
         Format::Json => writeln!(out, "{:#}", as_json(&findings))?,

@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    io::{self, Write},
+    io::Write,
     path::{Path, PathBuf},
 };
 
@@ -99,7 +99,7 @@ pub(super) fn run(prune: &Prune, context: &Context) -> Result<Ending, Failure> {
         }
         text.push_str(&told(store, sorted, stale, prune.dry_run));
     }
-    let mut out = io::stdout().lock();
+    let mut out = crate::out::stdout();
     out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(Ending::Pass)

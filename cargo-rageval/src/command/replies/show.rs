@@ -1,9 +1,6 @@
 //! `replies show`: what was asked for one case, and what stands in the store for it.
 
-use std::{
-    io::{self, Write},
-    path::PathBuf,
-};
+use std::{io::Write, path::PathBuf};
 
 use clap::Args;
 use rageval_runner::{
@@ -83,7 +80,7 @@ pub(super) fn run(show: &Show, context: &Context) -> Result<Ending, Failure> {
     if text.is_empty() {
         text = format!("nothing was asked of the judge for `{}`\n", visible(&show.case));
     }
-    let mut out = io::stdout().lock();
+    let mut out = crate::out::stdout();
     out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(Ending::Pass)

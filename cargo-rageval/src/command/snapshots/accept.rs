@@ -47,7 +47,7 @@ pub(crate) fn run(command: &Accept, context: &Context) -> Result<Ending, Failure
     if accepts && context.ci {
         return Err(Failure::Input("CI is set, and changed verdicts are accepted by a person".to_owned()));
     }
-    let mut out = anstream::AutoStream::auto(io::stdout().lock());
+    let mut out = crate::out::coloured();
     for one in &meant {
         show(&mut out, one, opened.set())?;
         if accepts {

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeSet,
     fs,
-    io::{self, Write},
+    io::Write,
     path::{Path, PathBuf},
 };
 
@@ -81,7 +81,7 @@ pub(super) fn run(command: &Apply, context: &Context) -> Result<Ending, Failure>
             apply(record, case, &folder, stamp, &policy, &mut applied)?;
         }
     }
-    let mut out = io::stdout().lock();
+    let mut out = crate::out::stdout();
     for line in told(&applied, &run, &set, &folder) {
         writeln!(out, "{line}")?;
     }

@@ -45,7 +45,7 @@ impl Keys {
 
     /// A line of text, such as a note; `None` at the end of the input.
     pub(super) fn text(&self, prompt: &str) -> io::Result<Option<String>> {
-        let mut out = io::stdout().lock();
+        let mut out = crate::out::stdout();
         write!(out, "{prompt}")?;
         out.flush()?;
         line()

@@ -151,7 +151,7 @@ fn choice(typed: &Typed, takes_verdicts: bool) -> Option<Choice> {
 }
 
 fn print(lines: &[String]) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = crate::out::stdout();
     for line in lines {
         writeln!(out, "{line}")?;
     }
@@ -159,7 +159,7 @@ fn print(lines: &[String]) -> io::Result<()> {
 }
 
 fn ask(prompt: &str) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = crate::out::stdout();
     write!(out, "{prompt}")?;
     out.flush()
 }
