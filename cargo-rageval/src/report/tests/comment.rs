@@ -152,7 +152,7 @@ fn a_tenth_of_few_cases_is_not_listed() {
 fn scores_of_one_reason_are_one_row() {
     let mut run = fixture::every_outcome();
     let reasons = &mut run.background.baseline.as_mut().expect("a baseline").manifest.reasons;
-    let many = (0..30).map(|n| (CaseId::new(&format!("c{n:02}")).expect("an id"), fixture::key("token_f1"), 0.5, 0.4));
+    let many = (0..30).map(|n| (CaseId::new(format!("c{n:02}")).expect("an id"), fixture::key("token_f1"), 0.5, 0.4));
     reasons[0].scores.extend(many);
     let text = rendered("markdown", &run);
     assert_eq!(text.matches("The index is smaller.").count(), 1, "{text}");
