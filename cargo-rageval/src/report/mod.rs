@@ -3,6 +3,7 @@
 //! What a run came to, [`view::View`] says once: every report and every exit code shows the same conclusion.
 
 mod annotations;
+mod claims;
 pub(crate) mod console;
 mod csv;
 mod html;
@@ -10,6 +11,7 @@ pub(crate) mod json;
 mod junit;
 pub(crate) mod lowered;
 mod markdown;
+mod nearest;
 pub(crate) mod view;
 mod why;
 

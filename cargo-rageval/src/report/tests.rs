@@ -10,6 +10,7 @@ use rageval_runner::{
 use super::*;
 
 mod agreement;
+mod comment;
 mod hostile;
 
 /// What a format says of a run.

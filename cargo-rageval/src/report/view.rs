@@ -140,14 +140,15 @@ impl<'r> View<'r> {
 
     /// The first line of every report: what the run came to, over how many cases.
     ///
-    /// `failed: 3 of 60 cases and 2 gates`; a partial run says that it is one and never `passed` alone.
+    /// `failed: 3 of 60 cases and 2 gates`, `passed: 60 cases and 12 gates; inconclusive: 2 gates`; a partial run says that it is one and never `passed` alone.
     pub(crate) fn headline(&self) -> String {
         let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
         let total = self.cases.len();
         let of_cases = |ruling: Ruling| {
             self.cases.iter().filter(|case| case.decision.is_some_and(|decision| decision.ruling == ruling)).count()
         };
-        let of_gates = |ruling: Ruling| self.red_gates.iter().filter(|decision| decision.ruling == ruling).count();
+        let gates = || self.run.decisions.iter().filter(|decision| !decision.is_of_case());
+        let of_gates = |ruling: Ruling| gates().filter(|decision| decision.ruling == ruling).count();
         let parts = |ruling: Ruling| {
             let cases = Some(of_cases(ruling)).filter(|n| *n > 0).map(|n| format!("{n} of {}", count(total, "case")));
             let gates = Some(of_gates(ruling)).filter(|n| *n > 0).map(|n| count(n, "gate"));
@@ -162,11 +163,15 @@ impl<'r> View<'r> {
         }
         if clauses.is_empty() {
             let word = self.conclusion.as_str();
-            clauses.push(if total == 0 {
-                format!("{word}: no cases")
-            } else {
-                format!("{word}: {}", count(total, "case"))
-            });
+            let cases = if total == 0 { "no cases".to_owned() } else { count(total, "case") };
+            let passed = of_gates(Ruling::Pass);
+            let is_passed = self.conclusion == Conclusion::Pass;
+            let gates = if is_passed && passed > 0 { format!(" and {}", count(passed, "gate")) } else { String::new() };
+            clauses.push(format!("{word}: {cases}{gates}"));
+            let inconclusive = parts(Ruling::Inconclusive);
+            if is_passed && !inconclusive.is_empty() {
+                clauses.push(format!("inconclusive: {inconclusive}"));
+            }
         }
         if self.run.is_partial() {
             let ran = self.cases.iter().filter(|case| case.record.is_some()).count();

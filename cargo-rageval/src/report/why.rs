@@ -8,9 +8,12 @@ use rageval_runner::{
     report::console,
 };
 
-use super::view::CaseView;
+use super::{
+    claims::{self, Subject},
+    view::CaseView,
+};
 
-/// The red cases, those that failed first, then by how far they lie below their bars.
+/// The red cases, those that failed first, then by how far they lie below their bars; equals stay in the order of the set.
 pub(crate) fn worst_first<'a, 'r>(cases: impl Iterator<Item = &'a CaseView<'r>>) -> Vec<&'a CaseView<'r>>
 where
     'r: 'a,
@@ -22,7 +25,7 @@ where
     };
     let worst = |case: &CaseView<'_>| case.red_findings().filter_map(Finding::shortfall).fold(0.0, f64::max);
     let mut cases: Vec<_> = cases.map(|case| (rank(case), worst(case), case)).collect();
-    cases.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)).then_with(|| a.2.id.cmp(b.2.id)));
+    cases.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
     cases.into_iter().map(|(_, _, case)| case).collect()
 }
 
@@ -34,11 +37,30 @@ pub(crate) fn red_findings<'r>(case: &CaseView<'r>) -> Vec<&'r Finding> {
     findings
 }
 
-/// The claim that counts most against a score: contradicted before unsupported.
+/// The claim that counts most against a score: one of the answer before others, contradicted before unsupported.
 pub(crate) fn failing_claim<'r>(case: &CaseView<'r>, metric: &MetricKey) -> Option<&'r Claim> {
     let claims = &detail(case, metric)?.claims;
-    let of = |verdict| claims.iter().find(|claim| claim.verdict == verdict);
-    of(Verdict::Contradicted).or_else(|| of(Verdict::Unsupported))
+    let is_of_answer = |claim: &&Claim| Subject::of(claim, metric) == Subject::Answer;
+    let failing = claims.iter().filter(|claim| claims::is_failing(claim));
+    failing.min_by_key(|claim| (!is_of_answer(claim), claim.verdict != Verdict::Contradicted))
+}
+
+/// The claim of the answer that counts most against it, with its metric: of the worst finding that has one. A refusal claims nothing.
+pub(crate) fn claim_of_answer<'r>(case: &CaseView<'r>) -> Option<(&'r MetricKey, &'r Claim)> {
+    if case.record?.sample()?.is_refusal {
+        return None;
+    }
+    let of = |finding: &'r Finding| {
+        let metric = finding.metric.as_ref().filter(|_| is_of_score(finding))?;
+        let claim = failing_claim(case, metric)?;
+        (Subject::of(claim, metric) == Subject::Answer).then_some((metric, claim))
+    };
+    red_findings(case).into_iter().find_map(of)
+}
+
+/// Whether a finding is about a score and its bar.
+pub(crate) fn is_of_score(finding: &Finding) -> bool {
+    matches!(finding.kind, FindingKind::Min | FindingKind::MaxDrop)
 }
 
 /// What a score was made from, as its readings settled it.

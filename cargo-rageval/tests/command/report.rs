@@ -164,7 +164,8 @@ fn what_the_branch_lowered_is_shown_against_the_base() {
     let report = ["report", "run", "--format", "markdown", "--base-baseline", "base.json"];
     let text = passes(folder.path(), &report);
     assert!(text.contains("#### Lowered by this branch's baseline"), "{text}");
-    assert!(text.contains("| `a` | `recall@5` | 1.00 | 0.50 | `The index is smaller.` |"), "{text}");
+    assert!(text.contains("| `The index is smaller.` | 1 | `a` `recall@5` 1.00 → 0.50 |"), "{text}");
+    assert!(text.find("#### Lowered by") < text.find("#### Metrics"), "{text}");
     let text = refuses(folder.path(), &["report", "run", "--format", "markdown", "--base-baseline", "missing.json"]);
     assert!(text.contains("missing.json"), "{text}");
 }

@@ -13,12 +13,14 @@ use rageval_runner::{
 use serde::Serialize;
 
 use super::{
-    claims::{Beside, ShownClaim},
     difference::{Difference, difference},
     metric_part::MetricPart,
     texts::{TextNumber, Texts},
 };
-use crate::report::view::CaseView;
+use crate::report::{
+    claims::{Beside, ShownClaim},
+    view::CaseView,
+};
 
 /// The page of one case.
 #[derive(Debug, Serialize)]

@@ -10,11 +10,11 @@ use rageval_runner::{
     report::console::{self, text::run_alone},
 };
 
-use super::{
+use super::text::{CaseLink, Code, Outside, count};
+use crate::report::{
     claims::{self, Beside, ShownClaim},
-    text::{CaseLink, Code, Outside, count},
+    view::{CaseView, View},
 };
-use crate::report::view::{CaseView, View};
 
 /// Red gates that are shown at once; the rest is folded.
 const GATES: usize = 12;

@@ -3,11 +3,8 @@
 use rageval_runner::model::{Confirmation, DocId, MetricKey, Outcome, Record, UnitInterval, run::Run};
 use serde::Serialize;
 
-use super::{
-    case_page::{ClaimPart, heard},
-    claims,
-};
-use crate::report::view::CaseView;
+use super::case_page::{ClaimPart, heard};
+use crate::report::{claims, view::CaseView};
 
 /// One metric of one case.
 #[derive(Debug, Serialize)]

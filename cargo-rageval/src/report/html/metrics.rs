@@ -26,7 +26,7 @@ pub(super) fn section(view: &View<'_>) -> Markup {
             } @else {
                 div.scroll { (table(view)) }
                 p.muted {
-                    "Means are of first readings, as the gates decide on them; the worst tenth and the plots show settled scores. "
+                    "Means are of first readings, as the gates decide on them; the worst tenth, as the gate on it takes it, and the plots show settled scores. "
                     "Intervals are 95 %, by bootstrap over cases. The baseline's figures are over the cases that both have scored."
                 }
                 div.plots { @for metric in &view.metrics { (figure(metric)) } }
@@ -39,7 +39,7 @@ fn table(view: &View<'_>) -> Markup {
     html! {
         table.numbers {
             (heads(&[
-                "Metric", "Mean", "95 %", "Scored", "Not appl.", "Unmeasured", "Worst tenth", "Its mean",
+                "Metric", "Mean", "95 %", "Scored", "Not appl.", "Unmeasured", "Worst tenth",
                 "Baseline", "Now", "Change", "Worse / better", "Gates",
             ]))
             tbody { @for metric in &view.metrics { (row(metric)) } }
@@ -60,8 +60,7 @@ fn row(metric: &MetricView<'_>) -> Markup {
             td { (metric.scored.len()) }
             td { (metric.not_applicable) }
             td class=[(!metric.unmeasured.is_empty()).then_some("red")] { (metric.unmeasured.len()) }
-            td { (told(metric.lowest_decile)) }
-            td { (told(metric.lowest_decile_mean)) }
+            td { (told(metric.tail())) @if metric.tail().is_some() { " " span.muted { (metric.tail_name()) } } }
             @match &paired {
                 Some(paired) => {
                     td { (number(paired.before)) } td { (number(paired.now)) } td { (change(paired.now - paired.before)) }

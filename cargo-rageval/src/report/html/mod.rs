@@ -6,13 +6,11 @@
 
 mod behaviour;
 mod case_page;
-mod claims;
 mod data;
 mod decisions;
 mod difference;
 mod metric_part;
 mod metrics;
-mod nearest;
 mod plot;
 mod slices;
 #[cfg(test)]

@@ -46,6 +46,18 @@ fn decisions_come_first_and_a_failing_claim_stands_beside_its_evidence() {
 }
 
 #[test]
+fn the_worst_tenth_is_shown_by_the_statistic_that_its_gate_uses() {
+    let mut run = crate::report::fixture::every_outcome();
+    let named = |run: &Run, name: &str| rendered(run).matches(&format!("<span class=\"muted\">{name}</span>")).count();
+    assert_eq!((named(&run, "quantile"), named(&run, "tail mean")), (4, 0));
+    for rules in &mut run.background.metrics {
+        rules.bottom10_use = (rules.metric.name() == "token_f1").then(|| "tail_mean".to_owned());
+    }
+    assert_eq!((named(&run, "quantile"), named(&run, "tail mean")), (3, 1));
+    assert!(rendered(&run).contains("0.300 <span class=\"muted\">tail mean</span>"));
+}
+
+#[test]
 fn the_policy_lets_in_its_own_style_and_script_alone() {
     let page = rendered(&run());
     let between = |from: &str, to: &str| {

@@ -2,10 +2,12 @@
 
 mod overview;
 
+use std::collections::BTreeMap;
+
 use rageval_runner::{
     model::{
-        Claim,
-        run::{Decision, Finding, FindingKind},
+        Claim, DocId, MetricKey, Record,
+        run::{Decision, Finding},
     },
     report::console::text::{against, bar, score},
 };
@@ -15,7 +17,13 @@ use super::{
     fill::Section,
     inert::{block, code, row},
 };
-use crate::report::{Input, lowered::LoweredScore, view::CaseView, why};
+use crate::report::{
+    Input,
+    claims::{self, Beside, OF_REFERENCE, ShownClaim, Subject},
+    lowered::LoweredScore,
+    view::CaseView,
+    why,
+};
 
 /// Columns of an id or a name in a table.
 const NAME: usize = 60;
@@ -24,12 +32,19 @@ const TEXT: usize = 160;
 
 /// Every part, in its order.
 pub(super) fn all(input: &Input<'_>) -> Vec<Section> {
+    let [gates, more_gates] = red_gates(input);
+    // Against the base branch it is about this change; by the baseline's own reasons it may be old.
+    let is_of_branch = input.lowered.base.is_some();
+    let of_branch = if is_of_branch { lowered(input) } else { Section::default() };
+    let of_reasons = if is_of_branch { Section::default() } else { lowered(input) };
     vec![
         set_up(input),
         red_cases(input),
-        red_gates(input),
-        lowered(input),
+        gates,
+        more_gates,
+        of_branch,
         metrics(input),
+        of_reasons,
         against_baseline(input),
         tail(input),
         asides(input),
@@ -101,25 +116,13 @@ fn case_row(case: &CaseView<'_>) -> String {
             }
             (now, ..) => shown = now.map(score).unwrap_or_default(),
         }
-        told.push(why_of(case, finding));
+        told.extend(reasons(case, finding));
     } else if let Some(snapshot) = snapshot {
         metric = "snapshot".to_owned();
         told.push(code(&snapshot.why, TEXT));
         told.extend(snapshot.diff.iter().take(2).map(|line| code(line, TEXT)));
     } else {
         told.extend(case.decision.map(|decision| code(&why::reason(decision), TEXT)));
-    }
-    // A word that is missing says less than the claim that stands in its place.
-    let is_claimed =
-        |finding: &&&Finding| finding.metric.as_ref().is_some_and(|key| why::failing_claim(case, key).is_some());
-    let is_first = |finding: &Finding| findings.first().is_some_and(|first| std::ptr::eq(*first, finding));
-    if let Some(finding) = findings.iter().find(is_claimed).filter(|finding| !is_first(finding)) {
-        told.push(why_of(case, finding));
-    }
-    // Without a claim the answer itself is the evidence.
-    let is_scored = findings.first().is_some_and(|finding| finding.score.is_some());
-    if is_scored && !findings.iter().any(|finding| is_claimed(&finding)) {
-        told.extend(answer_of(case));
     }
     told.retain(|text| !text.is_empty());
     let others = findings.iter().skip(1).filter_map(|finding| Some(code(&finding.metric.as_ref()?.to_string(), NAME)));
@@ -137,12 +140,26 @@ fn signed(number: String) -> String {
     if number.starts_with('-') || number == "0.00" { number } else { format!("+{number}") }
 }
 
-/// The claim that failed beside its evidence; what was missed; else the finding's own phrase.
+/// Why a case is red: what its answer said that does not hold, then what the worst finding tells; else what it answered.
+fn reasons(case: &CaseView<'_>, worst: &Finding) -> Vec<String> {
+    let claimed = why::claim_of_answer(case);
+    let of_answer = claimed.map(|(metric, claim)| claim_text(claim, metric, case));
+    let is_told = claimed.is_some_and(|(metric, _)| worst.metric.as_ref() == Some(metric));
+    let own = (!is_told).then(|| why_of(case, worst));
+    // Without a claim of it, the answer itself is the evidence.
+    let answer = answer_of(case).filter(|_| claimed.is_none() && worst.score.is_some());
+    of_answer.into_iter().chain(own).chain(answer).collect()
+}
+
+/// The claim that failed; what was missed; else the finding's own phrase.
 fn why_of(case: &CaseView<'_>, finding: &Finding) -> String {
-    let metric = finding.metric.as_ref().filter(|_| matches!(finding.kind, FindingKind::Min | FindingKind::MaxDrop));
-    let Some(metric) = metric else { return code(&finding.text, TEXT) };
-    if let Some(claim) = why::failing_claim(case, metric) {
-        return claim_text(claim, case);
+    let Some(metric) = finding.metric.as_ref().filter(|_| why::is_of_score(finding)) else {
+        return code(&finding.text, TEXT);
+    };
+    let is_refusal = case.record.and_then(Record::sample).is_some_and(|sample| sample.is_refusal);
+    let claim = why::failing_claim(case, metric);
+    if let Some(claim) = claim.filter(|claim| !is_refusal || Subject::of(claim, metric) != Subject::Answer) {
+        return claim_text(claim, metric, case);
     }
     let detail = why::detail(case, metric);
     let missed = detail.and_then(|detail| detail.ranked.as_ref()).map(|ranked| &ranked.missed);
@@ -157,25 +174,46 @@ fn why_of(case: &CaseView<'_>, finding: &Finding) -> String {
     note.or(shared).unwrap_or_default()
 }
 
-fn claim_text(claim: &Claim, case: &CaseView<'_>) -> String {
-    let verdict = claim.verdict.as_str();
-    let expected = case.golden.and_then(|golden| golden.references.first());
-    let said = match (&claim.evidence, expected, &claim.reason) {
-        (Some(evidence), ..) => {
-            let id = evidence.id.as_ref().map(|id| format!("{} ", code(id.as_str(), NAME))).unwrap_or_default();
-            format!("; evidence: {id}{}", code(&evidence.text, TEXT))
+/// A failing claim in words that say whose it is; one of the answer beside its evidence.
+fn claim_text(claim: &Claim, metric: &MetricKey, case: &CaseView<'_>) -> String {
+    let reason = claim.reason.as_ref().map(|reason| format!("; {}", code(reason, TEXT)));
+    let text = |text: &str| code(text, TEXT);
+    match Subject::of(claim, metric) {
+        Subject::Answer => {
+            format!("**{}:** {}{}", claim.verdict.as_str(), text(&claim.text), beside(claim, metric, case))
         }
-        (None, Some(expected), _) => format!("; expected: {}", code(expected, TEXT)),
-        (None, None, Some(reason)) => format!("; {}", code(reason, TEXT)),
-        (None, None, None) => String::new(),
-    };
-    format!("**{verdict}:** {}{said}", code(&claim.text, TEXT))
+        Subject::Context => format!("not useful: {}{}", text(&claim.text), reason.unwrap_or_default()),
+        Subject::Wanted => format!("not found in what was retrieved: {}", text(&claim.text)),
+        Subject::Expected => {
+            let expected = claim.text.strip_prefix(OF_REFERENCE).unwrap_or(&claim.text);
+            format!("not found in the answer: {}", text(expected))
+        }
+    }
 }
 
-/// The answer, where the system gave one.
+/// What the judge names, else the nearest of what was retrieved, else what was expected, else the judge's reason.
+fn beside(claim: &Claim, metric: &MetricKey, case: &CaseView<'_>) -> String {
+    let sample = case.record.and_then(Record::sample);
+    let named = |what: &str, id: Option<&DocId>, text: &str| {
+        let id = id.map(|id| format!("{} ", code(id.as_str(), NAME))).unwrap_or_default();
+        format!("; {what}: {id}{}", code(text, TEXT))
+    };
+    match ShownClaim::of(claim, metric, sample, claims::language(case)).beside {
+        Beside::Named { id, text } => named("evidence", id, text),
+        Beside::Nearest { id, text, .. } => named("nearest", id, text),
+        Beside::Nothing | Beside::NotSought => {
+            let expected = case.golden.and_then(|golden| golden.references.first());
+            let expected = expected.map(|expected| named("expected", None, expected));
+            let reason = || claim.reason.as_ref().map(|reason| format!("; {}", code(reason, TEXT)));
+            expected.or_else(reason).unwrap_or_default()
+        }
+    }
+}
+
+/// How the answer begins, where the system gave one.
 fn answer_of(case: &CaseView<'_>) -> Option<String> {
     let answer = &case.record?.sample()?.answer.response;
-    Some(format!("answer: {}", code(answer, TEXT)))
+    Some(format!("answered: {}", code(answer, TEXT)))
 }
 
 /// A case by its id, and where it stands.
@@ -184,8 +222,11 @@ fn name_of(case: &CaseView<'_>) -> String {
     format!("{}{place}", code(case.id.as_str(), NAME))
 }
 
-/// Gates over scores that are red: those over the whole set first, since a slice often only repeats them.
-fn red_gates(input: &Input<'_>) -> Section {
+/// Red gates that are shown at once; the rest is folded.
+const GATES: usize = 8;
+
+/// Gates over scores that are red: those over the whole set first, since a slice often only repeats them. The first few, then the rest, folded.
+fn red_gates(input: &Input<'_>) -> [Section; 2] {
     let mut decisions: Vec<_> = input.view.red_gates.iter().filter(|decision| is_of_scores(decision)).collect();
     let is_of_slice = |decision: &Decision| decision.gate.as_ref().is_some_and(|gate| gate.slice.is_some());
     decisions.sort_by_key(|decision| is_of_slice(decision));
@@ -194,37 +235,50 @@ fn red_gates(input: &Input<'_>) -> Section {
         let n = decision.n.map(|n| n.to_string()).unwrap_or_default();
         row(&[code(name, NAME), code(&why::reason(decision), TEXT), n])
     };
-    Section {
-        rank: 2,
-        title: "Red gates",
+    let mut rows: Vec<String> = decisions.into_iter().map(|decision| of(decision)).collect();
+    let rest = rows.split_off(rows.len().min(GATES));
+    let section = |rank, title, rows| Section {
+        rank,
+        title,
         head: "| Gate | Why | Cases |\n|---|---|--:|\n".to_owned(),
-        rows: decisions.into_iter().map(|decision| of(decision)).collect(),
+        rows,
         what: "red gates",
         ..Section::default()
-    }
+    };
+    [section(2, "Red gates", rows), Section { is_folded: true, ..section(8, "More red gates", rest) }]
 }
 
-/// What an accepted baseline lowered: a reviewer decides whether the reason holds.
+/// Scores of one reason that are named.
+const SCORES: usize = 10;
+
+/// What an accepted baseline lowered, by reason: a reviewer decides whether the reason holds. Those without one come first.
 fn lowered(input: &Input<'_>) -> Section {
-    let of = |score: &LoweredScore<'_>| {
-        row(&[
-            code(score.case.as_str(), NAME),
-            code(&score.metric.to_string(), NAME),
-            score.before.map(self::score).unwrap_or_default(),
-            score.now.map_or_else(|| "gone".to_owned(), self::score),
-            score.reason.map_or_else(|| "**none given**".to_owned(), |reason| code(reason, TEXT)),
-        ])
+    let mut groups: BTreeMap<Option<&str>, Vec<&LoweredScore<'_>>> = BTreeMap::new();
+    for score in &input.lowered.scores {
+        groups.entry(score.reason).or_default().push(score);
+    }
+    let named = |score: &&LoweredScore<'_>| {
+        let before = score.before.map(|before| format!("{} → ", self::score(before))).unwrap_or_default();
+        let now = score.now.map_or_else(|| "gone".to_owned(), self::score);
+        format!("{} {} {before}{now}", code(score.case.as_str(), NAME), code(&score.metric.to_string(), NAME))
+    };
+    let of = |(reason, scores): (&Option<&str>, &Vec<&LoweredScore<'_>>)| {
+        let shown: Vec<String> = scores.iter().take(SCORES).map(named).collect();
+        let more = scores.len() - shown.len();
+        let more = if more == 0 { String::new() } else { format!("; and {more} more") };
+        let reason = reason.map_or_else(|| "**none given**".to_owned(), |reason| code(reason, TEXT));
+        row(&[reason, scores.len().to_string(), format!("{}{more}", shown.join("; "))])
     };
     Section {
-        rank: 3,
+        rank: if input.lowered.base.is_some() { 3 } else { 8 },
         title: match input.lowered.base {
             Some(_) => "Lowered by this branch's baseline",
             None => "Scores that the baseline lowered, by its own reasons",
         },
         is_folded: input.lowered.base.is_none(),
-        head: "| Case | Metric | Before | Now | Reason |\n|---|---|--:|--:|---|\n".to_owned(),
-        rows: input.lowered.scores.iter().map(of).collect(),
-        what: "scores",
+        head: "| Reason | Scores | Which |\n|---|--:|---|\n".to_owned(),
+        rows: groups.iter().map(of).collect(),
+        what: "reasons",
     }
 }
 

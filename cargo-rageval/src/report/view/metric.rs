@@ -54,6 +54,25 @@ pub(crate) struct SliceView<'r> {
 }
 
 impl MetricView<'_> {
+    /// The statistic of the worst tenth that the policy's gate decides on, of settled scores; the quantile where there is no such gate.
+    pub(crate) fn tail(&self) -> Option<f64> {
+        if self.uses_tail_mean() { self.lowest_decile_mean } else { self.lowest_decile }
+    }
+
+    /// The same statistic of other scores.
+    pub(crate) fn tail_of(&self, scores: &[f64]) -> Option<f64> {
+        if self.uses_tail_mean() { stats::lowest_decile_mean(scores) } else { stats::lowest_decile(scores) }
+    }
+
+    /// Its name: `quantile` or `tail mean`.
+    pub(crate) fn tail_name(&self) -> &'static str {
+        if self.uses_tail_mean() { "tail mean" } else { "quantile" }
+    }
+
+    fn uses_tail_mean(&self) -> bool {
+        self.rules.and_then(|rules| rules.bottom10_use.as_deref()) == Some("tail_mean")
+    }
+
     /// How many cases stand in the worst tenth.
     pub(crate) fn decile_size(&self) -> usize {
         stats::decile_size(self.scored.len())

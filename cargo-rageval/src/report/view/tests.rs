@@ -27,11 +27,40 @@ fn a_partial_run_has_not_passed() {
     for decision in &mut run.decisions {
         decision.ruling = Ruling::Pass;
     }
-    assert_eq!(View::of(&run).headline(), "passed: 1 case");
+    assert_eq!(View::of(&run).headline(), "passed: 1 case and 1 gate");
     run.manifest.partial = Some("shard 1/3".to_owned());
     let view = View::of(&run);
     assert_eq!(view.conclusion, Conclusion::Undecided);
     assert_eq!(view.headline(), "undecided: 1 case; partial: 1 of 1 case ran (shard 1/3)");
+}
+
+#[test]
+fn a_green_first_line_counts_the_gates_and_those_that_could_say_nothing() {
+    let mut run = run();
+    for decision in &mut run.decisions {
+        decision.ruling = Ruling::Pass;
+    }
+    let gate = run.decisions.iter().find(|decision| !decision.is_of_case()).expect("a gate").clone();
+    run.decisions.extend([gate.clone(), Decision { ruling: Ruling::Inconclusive, ..gate }]);
+    assert_eq!(View::of(&run).headline(), "passed: 1 case and 2 gates; inconclusive: 1 gate");
+}
+
+#[test]
+fn the_worst_tenth_is_told_by_the_statistic_that_its_gate_uses() {
+    let mut run = run();
+    let key = View::of(&run).metrics[0].key.clone();
+    let told = |run: &Run, scores: &[f64]| {
+        let view = View::of(run);
+        (view.metrics[0].tail_name(), view.metrics[0].tail_of(scores))
+    };
+    // Of 20 cases the worst tenth has two.
+    let scores: Vec<f64> = [0.2, 0.4].into_iter().chain([1.0; 18]).collect();
+    run.background.metrics.retain(|rules| rules.metric != key);
+    assert_eq!(told(&run, &scores), ("quantile", Some(0.4)));
+    let rules = serde_json::json!({"metric": key, "bottom10_use": "tail_mean"});
+    run.background.metrics.push(serde_json::from_value(rules).expect("rules"));
+    let (name, tail) = told(&run, &scores);
+    assert!(name == "tail mean" && tail.is_some_and(|tail| (tail - 0.3).abs() < 1e-9), "{name} {tail:?}");
 }
 
 #[test]

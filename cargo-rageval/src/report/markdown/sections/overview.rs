@@ -19,6 +19,8 @@ use crate::report::{
     view::{CaseView, MetricView, SliceView, Spread},
 };
 
+/// The fewest scored cases that have a tenth.
+const TENTH: usize = 10;
 /// Worst cases of each metric that the tail names.
 const TAIL: usize = 3;
 
@@ -27,8 +29,8 @@ pub(super) fn metrics(input: &Input<'_>) -> Section {
     Section {
         rank: 4,
         title: "Metrics",
-        head: "| Metric | Mean (95%) | Baseline | Change | Worst tenth | Its baseline | Cases |\n\
-               |---|--:|--:|--:|--:|--:|--:|\n"
+        head: "| Metric | Mean (95%) | Baseline | Now | Change | Worst tenth | Its baseline | Cases |\n\
+               |---|--:|--:|--:|--:|--:|--:|--:|\n"
             .to_owned(),
         rows: input.view.metrics.iter().map(metric_row).collect(),
         what: "metrics",
@@ -36,12 +38,15 @@ pub(super) fn metrics(input: &Input<'_>) -> Section {
     }
 }
 
+/// The mean is over all scored cases; baseline, now and change are over those that both scored, so that they subtract.
 fn metric_row(metric: &MetricView<'_>) -> String {
     let interval = metric.interval.as_ref().map(|interval| format!(" {}", interval_text(interval)));
     let mean = metric.mean.map(|mean| format!("{}{}", score(mean), interval.unwrap_or_default()));
     let [before, now] = sides(metric.paired.iter().map(|(_, before, now)| (*before, *now)));
-    let change = mean_of(&before).zip(mean_of(&now)).map(|(before, now)| signed(score(now - before)));
     let mut cases = vec![format!("{} of {}", metric.scored.len(), metric.total())];
+    if !before.is_empty() && before.len() != metric.scored.len() {
+        cases.push(format!("{} compared", before.len()));
+    }
     if !metric.unmeasured.is_empty() {
         cases.push(format!("**{} unmeasured**", metric.unmeasured.len()));
     }
@@ -49,11 +54,18 @@ fn metric_row(metric: &MetricView<'_>) -> String {
         code(&metric.key.to_string(), NAME),
         mean.unwrap_or_else(|| "none".to_owned()),
         mean_of(&before).map(score).unwrap_or_default(),
-        change.unwrap_or_default(),
-        metric.lowest_decile_mean.map(score).unwrap_or_default(),
-        stats::lowest_decile_mean(&before).map(score).unwrap_or_default(),
+        mean_of(&now).map(score).unwrap_or_default(),
+        mean_of(&before).zip(mean_of(&now)).map(|(before, now)| change(before, now)).unwrap_or_default(),
+        metric.tail().map(|tail| format!("{} {}", score(tail), metric.tail_name())).unwrap_or_default(),
+        metric.tail_of(&before).map(score).unwrap_or_default(),
         cases.join(", "),
     ])
+}
+
+/// The difference of two scores as they are shown, in four decimals: the row's numbers add up.
+fn change(before: f64, now: f64) -> String {
+    let shown = |number: f64| (number * 10_000.0).round() / 10_000.0;
+    signed(score(shown(now) - shown(before)))
 }
 
 fn sides(pairs: impl Iterator<Item = (f64, f64)>) -> [Vec<f64>; 2] {
@@ -67,8 +79,10 @@ fn mean_of(numbers: &[f64]) -> Option<f64> {
 
 /// The cases of the worst tenth of each metric: a mean hides them.
 pub(super) fn tail(input: &Input<'_>) -> Section {
-    // A metric whose worst case is perfect has no tail.
-    let has_tail = |metric: &&MetricView<'_>| metric.scored.first().is_some_and(|(_, worst)| *worst < 1.0);
+    // A tenth of fewer than ten cases is none, and one that is perfect hides nothing.
+    let has_tail = |metric: &&MetricView<'_>| {
+        metric.scored.len() >= TENTH && metric.tail().is_some_and(|tail| score(tail) != "1.00")
+    };
     let rows = input.view.metrics.iter().filter(has_tail).map(|metric| {
         let worst = metric.scored.iter().take(metric.decile_size().min(TAIL));
         let named: Vec<String> =
@@ -77,15 +91,15 @@ pub(super) fn tail(input: &Input<'_>) -> Section {
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
         row(&[
             code(&metric.key.to_string(), NAME),
-            metric.lowest_decile.map(score).unwrap_or_default(),
-            metric.lowest_decile_mean.map(score).unwrap_or_default(),
+            metric.tail().map(score).unwrap_or_default(),
+            metric.tail_name().to_owned(),
             format!("{}{more}", named.join(", ")),
         ])
     });
     Section {
         rank: 6,
         title: "The worst tenth",
-        head: "| Metric | Highest of it | Mean of it | Cases |\n|---|--:|--:|---|\n".to_owned(),
+        head: "| Metric | Worst tenth | Statistic | Cases |\n|---|--:|---|---|\n".to_owned(),
         rows: rows.collect(),
         what: "metrics",
         ..Section::default()

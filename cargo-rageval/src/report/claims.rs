@@ -5,20 +5,48 @@ use rageval_runner::model::{Claim, DocId, Language, MetricKey, Outcome, Record, 
 use super::nearest::{Nearest, nearest};
 use crate::report::view::CaseView;
 
+/// What a claim of a metric is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Subject {
+    /// The answer said it.
+    Answer,
+    /// The right answer says it, and the metric looks for it in the answer.
+    Expected,
+    /// The right answer says it, and the metric looks for it in what was retrieved.
+    Wanted,
+    /// It is a retrieved context, by its name.
+    Context,
+}
+
+impl Subject {
+    /// Of a claim of this metric.
+    pub(crate) fn of(claim: &Claim, metric: &MetricKey) -> Self {
+        match metric.name() {
+            "context_recall" | "context_entity_recall" => Self::Wanted,
+            name if name.starts_with("context_") => Self::Context,
+            _ if claim.text.starts_with(OF_REFERENCE) => Self::Expected,
+            _ => Self::Answer,
+        }
+    }
+}
+
+/// What stands before a claim of the right answer among those of an answer.
+pub(crate) const OF_REFERENCE: &str = "reference: ";
+
 /// A claim with what is shown beside it.
 #[derive(Debug)]
-pub(super) struct ShownClaim<'r> {
+pub(crate) struct ShownClaim<'r> {
     /// The claim.
-    pub(super) claim: &'r Claim,
+    pub(crate) claim: &'r Claim,
     /// Where it stands in the answer.
-    pub(super) in_answer: Option<Nearest>,
+    pub(crate) in_answer: Option<Nearest>,
     /// The evidence.
-    pub(super) beside: Beside<'r>,
+    pub(crate) beside: Beside<'r>,
 }
 
 /// What stands beside a claim.
 #[derive(Debug, PartialEq)]
-pub(super) enum Beside<'r> {
+pub(crate) enum Beside<'r> {
     /// The judge named it.
     Named {
         /// The document, where it has an id.
@@ -45,8 +73,8 @@ pub(super) enum Beside<'r> {
 
 impl<'r> ShownClaim<'r> {
     /// A claim of a metric of this case.
-    pub(super) fn of(claim: &'r Claim, metric: &MetricKey, sample: Option<&'r Sample>, language: Language) -> Self {
-        let is_of_answer = !metric.name().starts_with("context_") && !claim.text.starts_with("reference: ");
+    pub(crate) fn of(claim: &'r Claim, metric: &MetricKey, sample: Option<&'r Sample>, language: Language) -> Self {
+        let is_of_answer = Subject::of(claim, metric) == Subject::Answer;
         let in_answer =
             sample.filter(|_| is_of_answer).and_then(|sample| nearest(&claim.text, &sample.answer.response, language));
         let beside = match &claim.evidence {
@@ -74,17 +102,17 @@ fn among<'r>(claim: &Claim, sample: &'r Sample, language: Language) -> Beside<'r
 }
 
 /// Whether a claim's verdict counts against it in every metric that has verdicts.
-pub(super) fn is_failing(claim: &Claim) -> bool {
+pub(crate) fn is_failing(claim: &Claim) -> bool {
     matches!(claim.verdict, Verdict::Unsupported | Verdict::Contradicted)
 }
 
 /// The language whose rules apply to a case; English where the run does not tell.
-pub(super) fn language(case: &CaseView<'_>) -> Language {
+pub(crate) fn language(case: &CaseView<'_>) -> Language {
     case.golden.and_then(|golden| Language::of_tag(&golden.language)).unwrap_or_default()
 }
 
 /// The failing claims of the metrics that make a case red, in the order of its findings; with each the metric.
-pub(super) fn failing<'r>(case: &CaseView<'r>, record: &'r Record) -> Vec<(&'r MetricKey, ShownClaim<'r>)> {
+pub(crate) fn failing<'r>(case: &CaseView<'r>, record: &'r Record) -> Vec<(&'r MetricKey, ShownClaim<'r>)> {
     let language = language(case);
     let red: Vec<&Finding> = case.red_findings().collect();
     let metrics = red.iter().filter_map(|finding| finding.metric.as_ref());

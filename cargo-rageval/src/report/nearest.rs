@@ -15,17 +15,17 @@ const LIKE_ENOUGH: f64 = 0.5;
 
 /// A place in a text.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Nearest {
+pub(crate) struct Nearest {
     /// Bytes of the text.
-    pub(super) range: Range<usize>,
+    pub(crate) range: Range<usize>,
     /// Share of the statement's content words that stand there; 1 where it stands there word for word.
-    pub(super) share: f64,
+    pub(crate) share: f64,
     /// Whether it stands there word for word.
-    pub(super) is_verbatim: bool,
+    pub(crate) is_verbatim: bool,
 }
 
 /// Where a statement stands in a text; `None` where no sentence shares half of its content words.
-pub(super) fn nearest(statement: &str, text: &str, language: Language) -> Option<Nearest> {
+pub(crate) fn nearest(statement: &str, text: &str, language: Language) -> Option<Nearest> {
     let statement = statement.trim();
     if statement.is_empty() {
         return None;

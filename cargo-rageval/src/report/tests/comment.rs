@@ -1,0 +1,161 @@
+//! What the rows of a comment say, over the run of every outcome with single things changed.
+
+use rageval_runner::model::{
+    CaseId, Claim, Detail, MetricKey, Outcome, Record, RetrievedContext, Taken, UnitInterval, Verdict,
+    run::{Decision, Run},
+};
+
+use super::rendered;
+use crate::report::fixture;
+
+fn claim(text: &str, verdict: Verdict) -> Claim {
+    Claim { text: text.to_owned(), verdict, evidence: None, reason: None }
+}
+
+fn half(claims: Vec<Claim>) -> Outcome {
+    Outcome::scored_with(UnitInterval::new(0.5).expect("in range"), Detail { claims, ..Detail::default() })
+}
+
+fn record<'r>(run: &'r mut Run, case: &str) -> &'r mut Record {
+    run.records.iter_mut().find(|record| record.case.as_str() == case).expect("a record")
+}
+
+fn decision<'r>(run: &'r mut Run, case: &str) -> &'r mut Decision {
+    let end = format!("::{case}");
+    run.decisions.iter_mut().find(|decision| decision.trial.ends_with(&end)).expect("a decision")
+}
+
+/// The last cell of a red case's row.
+fn why(run: &Run, case: &str) -> String {
+    let text = rendered("markdown", run);
+    let start = format!("| `{case}` ");
+    let row = text.lines().find(|line| line.starts_with(&start)).unwrap_or_else(|| panic!("{case}: {text}"));
+    row.trim_end_matches(" |").rsplit(" | ").next().expect("a cell").to_owned()
+}
+
+/// The run in which `below-min` is red in one metric, with these claims.
+fn with_claims(metric: &str, claims: Vec<Claim>) -> Run {
+    let mut run = fixture::every_outcome();
+    let key: MetricKey = fixture::key(metric);
+    for finding in &mut decision(&mut run, "below-min").findings {
+        finding.metric = Some(key.clone());
+    }
+    record(&mut run, "below-min").outcomes.insert(key, half(claims));
+    run
+}
+
+#[test]
+fn what_the_answer_did_not_say_is_not_told_as_its_claim() {
+    for (metric, text, told) in [
+        ("context_precision", "context pt/sizes", "not useful: `context pt/sizes`"),
+        ("context_recall", "Gold is free.", "not found in what was retrieved: `Gold is free.`"),
+        ("answer_correctness", "reference: Gold is free.", "not found in the answer: `Gold is free.`"),
+    ] {
+        let run = with_claims(metric, vec![claim(text, Verdict::Unsupported)]);
+        assert_eq!(why(&run, "below-min"), format!("{told}; answered: `Within 30 days.`"), "{metric}");
+    }
+}
+
+#[test]
+fn a_claim_of_the_answer_comes_before_the_worst_finding() {
+    let claims =
+        vec![claim("reference: Gold is free.", Verdict::Contradicted), claim("It is red.", Verdict::Unsupported)];
+    let run = with_claims("answer_correctness", claims);
+    assert_eq!(why(&run, "below-min"), "**unsupported:** `It is red.`; expected: `Within 30 days.`");
+
+    let mut run = with_claims("faithfulness", vec![claim("It is red.", Verdict::Unsupported)]);
+    let recall = fixture::key("context_recall");
+    let findings = &mut decision(&mut run, "below-min").findings;
+    let mut worse = findings[0].clone();
+    (worse.metric, worse.score) = (Some(recall.clone()), Some(0.0));
+    findings.push(worse);
+    let missing = vec![claim("Gold is free.", Verdict::Unsupported)];
+    record(&mut run, "below-min").outcomes.insert(recall, half(missing));
+    assert_eq!(
+        why(&run, "below-min"),
+        "**unsupported:** `It is red.`; expected: `Within 30 days.`; not found in what was retrieved: `Gold is free.`"
+    );
+}
+
+#[test]
+fn a_refusal_is_shown_and_not_a_claim_of_it() {
+    let mut run = with_claims("faithfulness", vec![claim("I cannot say.", Verdict::Unsupported)]);
+    if let Taken::Sample(sample) = &mut record(&mut run, "below-min").taken {
+        (sample.is_refusal, sample.answer.response) = (true, "I cannot say.".to_owned());
+    }
+    assert_eq!(why(&run, "below-min"), "answered: `I cannot say.`");
+}
+
+#[test]
+fn where_the_judge_names_no_evidence_the_nearest_sentence_stands_there() {
+    let mut run =
+        with_claims("faithfulness", vec![claim("The locker keeps the parcel 60 days.", Verdict::Unsupported)]);
+    if let Taken::Sample(sample) = &mut record(&mut run, "below-min").taken {
+        let text = "Gold is free. A parcel is kept for 5 days in the locker.";
+        sample.answer.retrieved_contexts = vec![RetrievedContext::new("parcels", text)];
+    }
+    let told = "nearest: `parcels` `A parcel is kept for 5 days in the locker.`";
+    assert_eq!(why(&run, "below-min"), format!("**unsupported:** `The locker keeps the parcel 60 days.`; {told}"));
+}
+
+#[test]
+fn equals_stay_in_the_order_of_the_set() {
+    let run = fixture::every_outcome();
+    let text = rendered("markdown", &run);
+    let at = |case: &str| text.find(&format!("| `{case}` `cases/help.yaml")).expect(case);
+    assert!(at("system-fails") < at("judge-fails") && at("judge-fails") < at("cannot-compare"), "{text}");
+}
+
+#[test]
+fn the_numbers_of_a_metric_subtract() {
+    let text = rendered("markdown", &fixture::every_outcome());
+    let (_, table) = text.split_once("| Metric | Mean (95%) | Baseline | Now | Change |").expect("a table");
+    let rows: Vec<&str> = table.lines().skip(2).take_while(|line| line.starts_with("| `")).collect();
+    assert_eq!(rows.len(), 4, "{table}");
+    for row in rows {
+        let cells: Vec<f64> = row.split(" | ").skip(2).take(3).map(|cell| cell.parse().expect("a number")).collect();
+        assert!((cells[1] - cells[0] - cells[2]).abs() < 1e-9, "{row}");
+        assert!(row.contains(" compared, "), "pairs are fewer than the scored: {row}");
+    }
+}
+
+#[test]
+fn gates_beyond_the_first_few_are_folded() {
+    let mut run = fixture::every_outcome();
+    let of_set = |decision: &&Decision| decision.trial == "gate::faithfulness::mean";
+    let gate = run.decisions.iter().find(of_set).expect("a gate").clone();
+    for n in 0..20 {
+        run.decisions.push(Decision { trial: format!("gate::more{n}::mean"), ..gate.clone() });
+    }
+    let text = rendered("summary", &run);
+    let (_, gates) = text.split_once("#### Red gates\n\n").expect("gates");
+    let (shown, rest) = gates.split_once("<details><summary>More red gates</summary>").expect("a fold");
+    let (rest, _) = rest.split_once("</details>").expect("its end");
+    let count = |part: &str| part.lines().filter(|line| line.starts_with("| `")).count();
+    assert_eq!((count(shown), count(rest)), (8, 17), "{text}");
+    assert!(!shown.contains("@language=") && rest.contains("@language="), "whole sets come first: {text}");
+}
+
+#[test]
+fn a_tenth_of_few_cases_is_not_listed() {
+    let mut run = fixture::every_outcome();
+    let key = fixture::key("context_recall");
+    record(&mut run, "below-min").outcomes.insert(key, half(Vec::new()));
+    let text = rendered("markdown", &run);
+    let (_, tail) = text.split_once("#### The worst tenth").expect("a section");
+    let (tail, _) = tail.split_once("####").expect("the next");
+    assert!(tail.contains("| `faithfulness` | 0.50 | quantile |"), "{tail}");
+    assert!(!tail.contains("context_recall") && !tail.contains("1.00 |"), "{tail}");
+}
+
+#[test]
+fn scores_of_one_reason_are_one_row() {
+    let mut run = fixture::every_outcome();
+    let reasons = &mut run.background.baseline.as_mut().expect("a baseline").manifest.reasons;
+    let many = (0..30).map(|n| (CaseId::new(format!("c{n:02}")).expect("an id"), fixture::key("token_f1"), 0.5, 0.4));
+    reasons[0].scores.extend(many);
+    let text = rendered("markdown", &run);
+    assert_eq!(text.matches("The index is smaller.").count(), 1, "{text}");
+    assert!(text.contains("| 32 | `c00` `token_f1` 0.50 → 0.40; ") && text.contains("; and 22 more |"), "{text}");
+    assert!(text.find("#### Metrics") < text.find("<summary>Scores that the baseline lowered"), "{text}");
+}
