@@ -295,3 +295,38 @@ fn help_shows_how_each_kind_starts() {
     write(folder.path(), "file", "");
     assert!(init(folder.path(), &["file", "--samples", "a"], 2).contains("file is no folder"));
 }
+
+#[test]
+fn what_stands_in_the_place_of_a_file_or_folder_is_named() {
+    let check = |prepare: fn(&Path), expected: &str| {
+        let folder = folder();
+        prepare(folder.path());
+        let before = names(folder.path());
+        let told = init(folder.path(), &["--no-run", "--samples", "answers.jsonl"], 2);
+        assert!(told.contains(expected), "{told}");
+        assert_eq!(names(folder.path()), before, "{expected}");
+    };
+    let make = |folder: &Path| fs::create_dir(folder.join("thresholds.yaml")).expect("made");
+    check(make, "thresholds.yaml is a folder, where a file belongs: move or remove it");
+    check(|folder| write(folder, "cases", "x"), "cases is a file, where a folder belongs: move or remove it");
+    check(|folder| write(folder, ".github", "x"), ".github is a file, where a folder belongs: move or remove it");
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_through_a_link_that_leads_outside() {
+    use std::os::unix::fs::symlink;
+    for (link, to, expected) in [
+        ("thresholds.yaml", "nowhere.yaml", "thresholds.yaml is a link to nothing, where a file belongs"),
+        ("cases", "nowhere", "cases is a link to nothing, where a folder belongs"),
+        ("cases", "", "cases is a link that leads outside, to "),
+        (".rageval", "", ".rageval is a link that leads outside, to "),
+    ] {
+        let (folder, outside) = (folder(), folder());
+        symlink(outside.path().join(to), folder.path().join(link)).expect("linked");
+        let told = init(folder.path(), &["--no-run", "--samples", "answers.jsonl"], 2);
+        assert!(told.contains(expected), "{told}");
+        assert_eq!(names(outside.path()), Vec::<String>::new(), "{link}");
+        assert_eq!(fs::read_dir(folder.path()).expect("readable").count(), 1, "{link}");
+    }
+}
