@@ -14,6 +14,7 @@ use rageval_runner::{
     Location,
     harness::{Opened, Order, Part, Start},
     model::run::{Conclusion, Decision, Ruling, Run},
+    report::console::text::visible,
     store::runs,
 };
 use serde::Serialize;
@@ -89,8 +90,11 @@ pub(crate) fn run(command: &RunGate, context: &Context) -> Result<Ending, Failur
             None => {
                 let why = nothing_red(&last);
                 tell(&why);
-                // A gate that was red still is: nothing was run that could have changed that.
-                let conclusion = Conclusion::of(&last.decisions);
+                // A gate that was red still is: nothing was run that could have changed that. What a part leaves open stays open too.
+                let conclusion = match Conclusion::of(&last.decisions) {
+                    Conclusion::Pass if is_part(&last) => Conclusion::Undecided,
+                    conclusion => conclusion,
+                };
                 if command.format == Format::Json {
                     print_json(&Report::new(None, Some(&why), conclusion, &[]))?;
                 }
@@ -129,6 +133,13 @@ pub(super) fn location() -> Location {
 fn nothing_red(last: &Run) -> String {
     let id = &last.manifest.run_id;
     match last.decisions.iter().filter(|decision| decision.ruling.is_red()).count() {
+        0 if is_part(last) => {
+            let part = last.manifest.partial.as_deref().unwrap_or("cases are missing in it");
+            format!(
+                "nothing was red in the last run, {id}, but it was partial ({part}): run all cases with `cargo rageval run`",
+                part = visible(part)
+            )
+        }
         0 => format!("nothing was red in the last run, {id}: there is nothing to run"),
         gates => {
             let s = if gates == 1 { "" } else { "s" };
@@ -137,6 +148,11 @@ fn nothing_red(last: &Run) -> String {
             )
         }
     }
+}
+
+/// Whether a run leaves cases or gates open, of which it can't say that they are not red.
+fn is_part(run: &Run) -> bool {
+    run.manifest.partial.is_some() || !run.manifest.missing.is_empty()
 }
 
 fn last_run(context: &Context) -> Result<Run, Failure> {

@@ -92,6 +92,9 @@ pub(crate) fn run(command: &Watch, context: &Context) -> Result<Ending, Failure>
                     });
                 // Folders that the run made, such as that of the snapshots.
                 watcher.look_at(&root, Some(opened.policy())).map_err(at_fault)?;
+                if had_problems && !has_told {
+                    tell("mended: nothing else changed");
+                }
                 has_told || had_problems
             }
             Err(found) => {

@@ -251,20 +251,17 @@ fn what_the_repository_ignores_already_is_not_said_twice() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_is_told_and_the_rest_goes_on_later() {
+fn a_folder_that_cannot_be_made_is_told_before_anything_is_written() {
     let folder = folder();
     let path = folder.path();
     // A file in the place of a folder stops every user, also one whom no permission stops.
     put(path, ".rageval", "");
     let said = init(path, &["--no-run", "--samples", "answers.jsonl"], 2);
-    assert!(said.contains("error: ") && said.contains(".rageval") && said.contains("goes on from there"), "{said}");
+    assert!(said.contains("error: .rageval is a file, where a folder belongs"), "{said}");
+    assert_eq!(names(path), [".rageval"]);
     fs::remove_file(path.join(".rageval")).expect("removed");
     let said = files(path, &["--samples", "answers.jsonl"]);
-    assert!(
-        said.contains("wrote    .rageval/schema/cases.json")
-            && said.contains("as they stand: cases/examples.yaml, thresholds.yaml"),
-        "{said}"
-    );
+    assert!(said.contains("wrote    .rageval/schema/cases.json"), "{said}");
 }
 
 #[cfg(unix)]
@@ -294,4 +291,39 @@ fn help_shows_how_each_kind_starts() {
     let folder = folder();
     write(folder.path(), "file", "");
     assert!(init(folder.path(), &["file", "--samples", "a"], 2).contains("file is no folder"));
+}
+
+#[test]
+fn what_stands_in_the_place_of_a_file_or_folder_is_named() {
+    let check = |prepare: fn(&Path), expected: &str| {
+        let folder = folder();
+        prepare(folder.path());
+        let before = names(folder.path());
+        let told = init(folder.path(), &["--no-run", "--samples", "answers.jsonl"], 2);
+        assert!(told.contains(expected), "{told}");
+        assert_eq!(names(folder.path()), before, "{expected}");
+    };
+    let make = |folder: &Path| fs::create_dir(folder.join("thresholds.yaml")).expect("made");
+    check(make, "thresholds.yaml is a folder, where a file belongs: move or remove it");
+    check(|folder| write(folder, "cases", "x"), "cases is a file, where a folder belongs: move or remove it");
+    check(|folder| write(folder, ".github", "x"), ".github is a file, where a folder belongs: move or remove it");
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_through_a_link_that_leads_outside() {
+    use std::os::unix::fs::symlink;
+    for (link, to, expected) in [
+        ("thresholds.yaml", "nowhere.yaml", "thresholds.yaml is a link to nothing, where a file belongs"),
+        ("cases", "nowhere", "cases is a link to nothing, where a folder belongs"),
+        ("cases", "", "cases is a link that leads outside, to "),
+        (".rageval", "", ".rageval is a link that leads outside, to "),
+    ] {
+        let (folder, outside) = (folder(), folder());
+        symlink(outside.path().join(to), folder.path().join(link)).expect("linked");
+        let told = init(folder.path(), &["--no-run", "--samples", "answers.jsonl"], 2);
+        assert!(told.contains(expected), "{told}");
+        assert_eq!(names(outside.path()), Vec::<String>::new(), "{link}");
+        assert_eq!(fs::read_dir(folder.path()).expect("readable").count(), 1, "{link}");
+    }
 }

@@ -55,6 +55,43 @@ fn the_newest_runs_and_the_latest_stay() {
 }
 
 #[test]
+fn without_a_latest_that_can_be_followed_no_run_goes() {
+    for file in ["latest", "demo.rag/latest"] {
+        for named in ["", "../demo.rag/run-4", "/", "run-9", "demo.rag/run-9", ".", "\0"] {
+            let project = project();
+            let all = left(project.path());
+            write(&project.path().join("target/rageval/runs"), file, named);
+            let told = refuses(project.path(), &["prune", "--runs", "0"]);
+            assert!(told.contains("latest") && told.contains("no run was removed"), "{file} {named:?}: {told}");
+            assert_eq!(left(project.path()), all, "{file} {named:?}");
+        }
+    }
+    let project = project();
+    let latest = project.path().join("target/rageval/runs/latest");
+    fs::write(&latest, b"\xff\xfe").expect("written");
+    assert!(refuses(project.path(), &["prune", "--runs", "0"]).contains("it can't be read"));
+    fs::remove_file(&latest).expect("removed");
+    fs::create_dir(&latest).expect("made");
+    assert!(refuses(project.path(), &["prune", "--runs", "0"]).contains("no plain file"));
+    assert_eq!(left(project.path()).len(), 6);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_linked_folder_of_runs_is_not_followed() {
+    for name in ["target/rageval", "target/rageval/runs"] {
+        let (project, elsewhere) = (project(), folder());
+        let (inside, outside) = (project.path().join(name), elsewhere.path().join("moved"));
+        fs::rename(&inside, &outside).expect("moved");
+        std::os::unix::fs::symlink(&outside, &inside).expect("linked");
+        let all = left(project.path());
+        let told = refuses(project.path(), &["prune", "--runs", "0"]);
+        assert!(told.contains("symbolic link, which is not followed, and nothing was removed"), "{told}");
+        assert_eq!(left(project.path()), all);
+    }
+}
+
+#[test]
 fn what_has_not_the_form_of_a_run_is_left_alone() {
     let project = project();
     let runs = project.path().join("target/rageval/runs/demo.rag");

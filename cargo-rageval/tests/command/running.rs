@@ -134,6 +134,7 @@ fn a_case_or_slice_that_is_not_there_is_wrong_usage() {
         assert!(ended.err.contains(text), "{}", ended.err);
     };
     says(&["run", "--case", "refund-windo"], "no case has the id \"refund-windo\"; did you mean \"refund-window\"?");
+    says(&["run", "--case", " prazo"], "no case has the id \" prazo\"; did you mean \"prazo\"?");
     says(&["run", "--slice", "languag=pt"], "unknown slice field \"languag\"; did you mean \"language\"?");
     says(&["run", "--slice", "language=ptt"], "no case is of the slice language=ptt; did you mean \"pt\"?");
     says(&["run", "--slice", "type=fact"], "no case is of the slice type=fact; no case states it");
@@ -150,6 +151,14 @@ fn the_red_cases_of_the_last_run_run_again() {
     assert!(ended.out.contains("1 case: 1 failed; 0 gates"), "{}", ended.out);
     write(folder.path(), "answers.jsonl", &ANSWERS.replace("d9", "d2"));
     ends(folder.path(), &["run", "--failed"], 0);
+    // The part that was red is mended, and of all others that run says nothing.
+    let ended = ends(folder.path(), &["run", "--failed"], 3);
+    assert!(ended.err.contains("but it was partial (only --failed of the run "), "{}", ended.err);
+    assert!(ended.err.contains("run all cases with `cargo rageval run`"), "{}", ended.err);
+    let ended = ends(folder.path(), &["run", "--failed", "--format", "json"], 3);
+    let told: serde_json::Value = serde_json::from_str(&ended.out).expect("JSON");
+    assert_eq!(told["conclusion"], "undecided");
+    ends(folder.path(), &["run"], 0);
     let ended = ends(folder.path(), &["run", "--failed"], 0);
     assert!(ended.err.contains("nothing was red in the last run"), "{}", ended.err);
 }

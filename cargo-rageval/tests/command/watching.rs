@@ -114,6 +114,11 @@ fn a_change_asks_what_it_touches_and_no_more() {
     watch.says(WAITS);
     assert_eq!(endpoint.asked(), Vec::<String>::new());
 
+    write(folder.path(), "thresholds.yaml", &policy);
+    let said = watch.says(WAITS);
+    assert!(said.contains("mended: nothing else changed"), "{said}");
+    assert_eq!(endpoint.asked(), Vec::<String>::new());
+
     write(folder.path(), "thresholds.yaml", &policy.replace("recall@5", "mrr"));
     watch.says("what is measured changed: asking 3 cases");
     watch.says(WAITS);

@@ -1,6 +1,10 @@
 //! What a run without a test binary does beside deciding: it tells how far it is, keeps what it has, and leaves known records as they are.
 
-use std::{collections::BTreeSet, fmt, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    fmt,
+    sync::{Arc, atomic::AtomicUsize},
+};
 
 use super::{
     session::{Session, store_problem},
@@ -57,6 +61,10 @@ pub(super) struct Course {
     pub(super) stored: BTreeSet<CaseId>,
     /// Why the run holds a part of the cases only.
     pub(super) partial: Option<String>,
+    /// Records of the interrupted run that can't be read: their cases are asked again.
+    pub(super) unreadable: usize,
+    /// Cases whose first snapshot insta's own switch wrote.
+    pub(super) first_snapshots: Arc<AtomicUsize>,
 }
 
 impl fmt::Debug for Course {

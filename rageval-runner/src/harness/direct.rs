@@ -180,7 +180,7 @@ impl Opened {
             Start::Resumed => Some(interrupted(&surroundings.runs, target)?),
         };
         let folder_of = |id: &str| RunFolder::new(surroundings.runs.clone(), target.to_owned(), id.to_owned());
-        let id = interrupted.as_ref().map(|(going, _)| going.folder().id().to_owned());
+        let id = interrupted.as_ref().map(|(going, ..)| going.folder().id().to_owned());
         let mut session = self.opening(&order, surroundings, teller, target, id).session().map_err(Refusal::SetUp)?;
         let ledger = session.folder.ledger(session.files.policy.budget.as_ref());
         session.course.ledger = Some(ledger);
@@ -188,7 +188,8 @@ impl Opened {
             return Err(problem.clone().into());
         }
         let stored = match (interrupted, order.start) {
-            (Some((going, run)), _) => {
+            (Some((going, run, unreadable)), _) => {
+                session.course.unreadable = unreadable;
                 same(&run.manifest, &session.manifest(BTreeSet::new()))?;
                 session.course.going = Some(Arc::new(going));
                 put(&session, run.records.into_iter().map(|record| (record.case.clone(), Arc::new(record))).collect())
@@ -261,9 +262,9 @@ fn metrics() -> Vec<&'static dyn Metric> {
 }
 
 /// The run that was begun last, where it did not come to its end.
-fn interrupted(runs: &Path, target: &str) -> Result<(Going, Box<Run>), Refusal> {
+fn interrupted(runs: &Path, target: &str) -> Result<(Going, Box<Run>, usize), Refusal> {
     let why = match going::last(runs, target)? {
-        LastRun::Interrupted(going, run) => return Ok((going, run)),
+        LastRun::Interrupted { going, run, unreadable } => return Ok((going, run, unreadable)),
         LastRun::Ended => "the last run came to its end, so there is nothing to resume",
         LastRun::None => "no run was interrupted, so there is nothing to resume",
     };

@@ -52,6 +52,8 @@ pub(super) enum Finding {
     Same,
     /// Other verdicts, which `fail_on` lets pass.
     Changed,
+    /// insta's own switch wrote the first file of this case.
+    Written,
     /// insta's own switch rewrote the stored file.
     Rewritten,
     /// Red.
@@ -93,7 +95,7 @@ impl Snapshots {
         if self.writing != Writing::Never {
             self.assert(&name, &new, case, record, case_file);
             if read(&path)?.is_some_and(|stored| stored.body == new.body) {
-                return Ok(Finding::Rewritten);
+                return Ok(if stored.is_some() { Finding::Rewritten } else { Finding::Written });
             }
         }
         let difference = difference(stored.as_ref().map_or("", |stored| stored.body.as_str()), &new.body);

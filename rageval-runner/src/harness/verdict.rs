@@ -174,6 +174,10 @@ fn case(session: &Session, case: &GoldenCase, role: Role) -> Result<Decision, Pr
             session.changed.fetch_add(1, Ordering::Relaxed);
             None
         }
+        Ok(Finding::Written) => {
+            session.course.first_snapshots.fetch_add(1, Ordering::Relaxed);
+            None
+        }
         Ok(Finding::Rewritten) => {
             session.rewritten.fetch_add(1, Ordering::Relaxed);
             None
@@ -317,6 +321,11 @@ fn notices(session: &Session, trust: &Trust, records: &Records, waived_nothing: 
     let policy = &session.files.policy;
     let mut notices = Vec::new();
     notices.extend(session.course.partial.as_ref().map(|why| format!("partial: {why}")));
+    match session.course.unreadable {
+        0 => {}
+        1 => notices.push("1 record of the interrupted run can't be read: its case was asked again".to_owned()),
+        n => notices.push(format!("{n} records of the interrupted run can't be read: their cases were asked again")),
+    }
     notices.extend(console::readings::notices(records));
     notices.extend(trust.notices.iter().cloned());
     notices.extend(waived_nothing);
@@ -337,6 +346,11 @@ fn notices(session: &Session, trust: &Trust, records: &Records, waived_nothing: 
             let look = console::text::accept_snapshots(session.target);
             notices.push(format!("verdicts of {n} case{} changed and pass; look: {look}", plural(n)));
         }
+    }
+    match session.course.first_snapshots.load(Ordering::Relaxed) {
+        0 => {}
+        1 => notices.push("wrote the first snapshot of 1 case: read it before you commit it".to_owned()),
+        n => notices.push(format!("wrote the first snapshots of {n} cases: read them before you commit them")),
     }
     match session.rewritten.load(Ordering::Relaxed) {
         0 => {}

@@ -37,8 +37,15 @@ pub struct Going {
 /// What is there of a run that was begun last.
 #[derive(Debug)]
 pub enum LastRun {
-    /// It was interrupted: its folder, and the run as far as it came.
-    Interrupted(Going, Box<Run>),
+    /// It was interrupted.
+    Interrupted {
+        /// Its folder.
+        going: Going,
+        /// The run as far as it came.
+        run: Box<Run>,
+        /// Records that can't be read, which the run is without; their files stay, under another name.
+        unreadable: usize,
+    },
     /// It ended.
     Ended,
     /// There is none.
@@ -125,14 +132,29 @@ pub fn last(runs: &Path, target: &str) -> Result<LastRun, StoreError> {
         if path.join("run.json").is_file() {
             return Ok(LastRun::Ended);
         }
+        let unreadable = set_aside(&path.join("records"))?;
         let run = runs::read(&path)?;
         let spent = path.join("slots").join("budget");
         if spent.is_file() {
             ledger::reopen(&spent)?;
         }
-        return Ok(LastRun::Interrupted(going, Box::new(run)));
+        return Ok(LastRun::Interrupted { going, run: Box::new(run), unreadable });
     }
     Ok(LastRun::None)
+}
+
+/// Takes records that can't be read out of the way, as after a full disk or a crash of the machine; returns how many.
+fn set_aside(records: &Path) -> Result<usize, StoreError> {
+    let Ok(entries) = fs::read_dir(records) else { return Ok(0) };
+    let mut count = 0;
+    for path in entries.filter_map(Result::ok).map(|entry| entry.path()) {
+        let is_record = path.extension().is_some_and(|ending| ending == "json");
+        if is_record && runs::read_json::<Record>(&path).is_err() {
+            fs::rename(&path, path.with_extension("unreadable")).map_err(StoreError::io(&path))?;
+            count += 1;
+        }
+    }
+    Ok(count)
 }
 
 /// Whether a run that ended says that it is partial; one that can't be read is taken for a whole one.

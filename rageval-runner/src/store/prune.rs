@@ -5,7 +5,7 @@
 use std::{
     collections::BTreeSet,
     fs, io,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
     time::{Duration, SystemTime},
 };
 
@@ -46,13 +46,22 @@ pub struct Leftover {
 /// whatever its age, and so does a run that may be going on.
 ///
 /// # Errors
-/// A folder cannot be read.
+/// A folder cannot be read. The folder of run folders, or `rageval` around it, is a symbolic link. A `latest` file can't be read or names no
+/// run below its folder: nobody knows then which run it would keep.
 pub fn leftovers(runs: &Path, keep: usize) -> Result<Vec<OfTarget>, StoreError> {
-    let latest_of_all = named(&runs.join("latest"));
+    let around = runs.parent().filter(|folder| folder.file_name().is_some_and(|name| name == "rageval"));
+    for folder in [Some(runs), around].into_iter().flatten() {
+        if folder.is_symlink() {
+            let why = "this is a symbolic link, which is not followed, and nothing was removed; \
+                       set RAGEVAL_RUNS to the folder of run folders itself";
+            return Err(StoreError::format(folder, why));
+        }
+    }
+    let latest_of_all = named(&runs.join("latest"))?;
     let mut targets = Vec::new();
     for folder in folders(runs)? {
         let target = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
-        let mut spared: BTreeSet<String> = named(&folder.join("latest")).into_iter().collect();
+        let mut spared: BTreeSet<String> = named(&folder.join("latest"))?.into_iter().collect();
         spared.extend(
             latest_of_all.as_deref().and_then(|name| name.strip_prefix(&target)?.strip_prefix('/')).map(str::to_owned),
         );
@@ -104,10 +113,33 @@ pub fn remove(leftover: &Leftover) -> Result<bool, StoreError> {
     }
 }
 
-/// What a `latest` file names.
-fn named(latest: &Path) -> Option<String> {
-    let is_file = fs::symlink_metadata(latest).is_ok_and(|data| data.is_file());
-    is_file.then(|| fs::read_to_string(latest).ok()).flatten().map(|name| name.trim().to_owned())
+/// What a `latest` file names, as a path of plain names; `None` where there is no such file.
+fn named(latest: &Path) -> Result<Option<String>, StoreError> {
+    const ADVICE: &str =
+        "so it is not known which run stays, and no run was removed; remove this file, or run the gate once";
+    let refused = |why: &str| StoreError::format(latest, format!("{why}, {ADVICE}"));
+    match fs::symlink_metadata(latest) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(StoreError::Io { path: latest.to_owned(), source }),
+        Ok(data) if data.is_file() => {}
+        Ok(_) => return Err(refused("this is no plain file")),
+    }
+    let text = fs::read_to_string(latest).map_err(|error| refused(&format!("it can't be read ({error})")))?;
+    let name = text.trim();
+    let is_below = !name.is_empty() && Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
+    if !is_below {
+        return Err(refused("it names nothing inside its folder"));
+    }
+    let folder = latest.parent().unwrap_or_else(|| Path::new(".")).to_owned();
+    let steps = Path::new(name).components().scan(folder, |at, part| {
+        at.push(part);
+        Some(at.clone())
+    });
+    let mut steps = steps.map(|step| fs::symlink_metadata(step).is_ok_and(|data| data.is_dir()));
+    if !steps.all(|is_folder| is_folder) {
+        return Err(refused("the run that it names is not there"));
+    }
+    Ok(Some(name.to_owned()))
 }
 
 /// Whether a folder has the form of a run.

@@ -150,8 +150,20 @@ fn orphans_are_listed() {
 
 fn update_switches_say_what_they_rewrote() {
     let project = Project::new(RULES, &case(TRUE_TWICE));
-    project.run_with(&[], &[("INSTA_UPDATE", "always")]).ends_with(0).says("rewr");
+    project
+        .run_with(&[], &[("INSTA_UPDATE", "always")])
+        .ends_with(0)
+        .says("wrote the first snapshot of 1 case: read it before you commit it")
+        .does_not_say("rewrote");
     assert_eq!(snapshots(&project, ".snap").len(), 1);
+    project.write("cases/all.yaml", &case(TRUE_ONCE));
+    project
+        .run_with(&[], &[("INSTA_UPDATE", "always")])
+        .ends_with(0)
+        .says("insta's update switch rewrote the snapshot of 1 case")
+        .does_not_say("wrote the first");
+    project.write("cases/all.yaml", &case(TRUE_TWICE));
+    project.run_with(&[], &[("INSTA_UPDATE", "always")]).ends_with(0).says("rewrote");
     project.write("cases/all.yaml", &case(TRUE_ONCE));
     project.run_with(&[], &[("INSTA_FORCE_PASS", "1")]).ends_with(0).says("changed");
     assert_eq!(snapshots(&project, ".snap.new").len(), 1);

@@ -207,6 +207,14 @@ pub(crate) fn a_reply_that_cannot_be_read_is_invalid() {
         || Reply::ok(r#"{"answer": "12", "sources": [{"id": "d1"}]}"#),
         "`contexts.text` of entry 0: nothing at `/text` in an object with the keys [id]; ",
     );
+    check(
+        || Reply::ok(r#"{"answer": "9", "answer": "12", "sources": []}"#),
+        "the reply can't be read: the key `answer` stands twice at line 1 column ",
+    );
+    check(
+        || Reply::ok(r#"{"answer": "12", "sources": [{"id": "d1", "text": "a", "text": "b"}]}"#),
+        "the reply can't be read: the key `text` stands twice at line 1 column ",
+    );
     check(cut, "the reply broke off after 14 bytes: ");
     check(huge, "the reply is longer than 16 MiB");
 }

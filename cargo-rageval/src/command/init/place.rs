@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
     process::{Command, Stdio},
 };
 
@@ -54,12 +54,88 @@ impl Place {
         slug(&self.root.file_name().unwrap_or_default().to_string_lossy())
     }
 
+    /// Refuses what stands in the place of a file and is none.
+    pub(super) fn check_file(&self, path: &Path) -> Result<(), Failure> {
+        let Some(what) = kind(path).filter(|kind| *kind != Kind::File) else { return Ok(()) };
+        let (name, what) = (self.shown(path), what.as_str());
+        Err(Failure::Input(format!("{name} is {what}, where a file belongs: move or remove it, and start again")))
+    }
+
+    /// Refuses what stands in the place of a folder and is none.
+    pub(super) fn check_folder(&self, path: &Path) -> Result<(), Failure> {
+        let Some(what) = kind(path).filter(|kind| *kind != Kind::Folder) else { return Ok(()) };
+        let (name, what) = (self.shown(path), what.as_str());
+        Err(Failure::Input(format!("{name} is {what}, where a folder belongs: move or remove it, and start again")))
+    }
+
+    /// Refuses to write where a link leads out of the folder, or of the repository for what belongs there.
+    ///
+    /// # Errors
+    /// The link, where it leads, and what to do. What stands in the place of a folder.
+    pub(super) fn check_inside(&self, path: &Path) -> Result<(), Failure> {
+        let workspace = self.package.as_ref().map(|package| package.workspace.as_path());
+        let holders = [Some(self.root.as_path()), workspace, Some(self.repository.as_path())];
+        // A path with `..` is one that was asked for, as with --samples.
+        let Some(holder) = holders.into_iter().flatten().find(|holder| {
+            path.strip_prefix(holder)
+                .is_ok_and(|rest| rest.components().all(|part| matches!(part, Component::Normal(_))))
+        }) else {
+            return Ok(());
+        };
+        let below = path.ancestors().skip(1).take_while(|folder| *folder != holder).collect::<Vec<_>>();
+        for folder in below.into_iter().rev() {
+            self.check_folder(folder)?;
+            let real = |path: &Path| fs::canonicalize(path).ok();
+            if let (Some(to), Some(holder)) = (real(folder), real(holder))
+                && !to.starts_with(&holder)
+            {
+                return Err(Failure::Input(format!(
+                    "{} is a link that leads outside, to {}, where nothing is written: put a folder in its place, and start again",
+                    self.shown(folder),
+                    to.display()
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// The path as a person would write it from where the command runs.
     pub(super) fn shown(&self, path: &Path) -> String {
         let here = normal(Path::new(".")).unwrap_or_else(|_| self.root.clone());
         let shown = path.strip_prefix(&here).unwrap_or(path);
         if shown.as_os_str().is_empty() { ".".to_owned() } else { shown.display().to_string().replace('\\', "/") }
     }
+}
+
+/// What stands under a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    File,
+    Folder,
+    Dangling,
+    Other,
+}
+
+impl Kind {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::File => "a file",
+            Self::Folder => "a folder",
+            Self::Dangling => "a link to nothing",
+            Self::Other => "neither file nor folder",
+        }
+    }
+}
+
+/// What stands under a name, links followed; `None` for nothing.
+fn kind(path: &Path) -> Option<Kind> {
+    fs::symlink_metadata(path).ok()?;
+    Some(match fs::metadata(path) {
+        Ok(data) if data.is_file() => Kind::File,
+        Ok(data) if data.is_dir() => Kind::Folder,
+        Ok(_) => Kind::Other,
+        Err(_) => Kind::Dangling,
+    })
 }
 
 /// The policy of a folder, there or not. A package may be held to one above it, as its test is; else the nearest is that of the folder itself.

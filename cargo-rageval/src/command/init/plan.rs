@@ -90,6 +90,8 @@ impl Plan {
                 (!text.contains("rageval") && !text.contains(TARGET)).then_some(by_hand)
             });
         }
+        let written = plan.steps.iter().filter(|step| !matches!(step.what, What::Left(_)));
+        written.map(|step| order.place.check_inside(&step.path)).collect::<Result<(), _>>()?;
         Ok(plan)
     }
 
@@ -218,6 +220,8 @@ impl Plan {
         let place = order.place;
         let file = place::policy(&place.root);
         let folder = place.root.join("cases");
+        place.check_file(&file)?;
+        place.check_file(&place.root.join(load::FILE_NAME))?;
         let examples = folder.join("examples.yaml");
         let mut bars = match order.system {
             System::Function if self.example.is_some() => Bars::Firm,
@@ -253,6 +257,7 @@ impl Plan {
             self.cases = if path.exists() { path.clone() } else { file.clone() };
             self.steps.extend(path.exists().then_some(Step { path, what: What::Left(None) }));
         } else {
+            place.check_folder(&folder)?;
             self.cases.clone_from(&examples);
             self.file(examples, cases, |_| None);
         }

@@ -90,7 +90,11 @@ fn named<'s>(word: &str, set: &'s GoldenSet) -> Result<&'s GoldenCase, String> {
         let known = set.cases.iter().map(|case| case.id.as_str());
         let help = did_you_mean(word, known);
         let help = help.unwrap_or_else(|| format!("the set has {} cases", set.cases.len()));
-        format!("no case has the id \"{}\"; {help}", visible(word))
+        // Blanks around it may be all that is wrong; `visible` would drop those in front.
+        let blanks = |text: &str| " ".repeat(text.chars().filter(|c| *c == ' ').count());
+        let bare = word.trim();
+        let (before, behind) = word.split_once(bare).unwrap_or_default();
+        format!("no case has the id \"{}{}{}\"; {help}", blanks(before), visible(bare), blanks(behind))
     })
 }
 

@@ -60,6 +60,27 @@ fn a_killed_run_goes_on_where_it_was() {
 }
 
 #[test]
+fn a_record_that_cannot_be_read_is_asked_again() {
+    let (folder, endpoint) = (folder(), Endpoint::start());
+    killed(folder.path(), &endpoint);
+    let runs = std::fs::read_dir(folder.path().join("target/rageval/runs/rageval-run")).expect("runs");
+    let run = runs.map(|entry| entry.expect("an entry").path()).find(|path| path.is_dir()).expect("a run");
+    let kept = std::fs::read_dir(run.join("records")).expect("records").map(|entry| entry.expect("an entry").path());
+    let of_a = kept.filter(|path| std::fs::read_to_string(path).is_ok_and(|text| text.contains("\"case\":\"a\"")));
+    let of_a = of_a.last().expect("the record of a");
+    let text = std::fs::read_to_string(&of_a).expect("a record");
+    std::fs::write(&of_a, &text[..text.len() / 2]).expect("cut");
+    let ended = ends(folder.path(), &["run", "--resume"], 0);
+    assert_eq!(endpoint.asked(), ["ask-a", "ask-b"]);
+    assert!(
+        ended.out.contains("1 record of the interrupted run can't be read: its case was asked again"),
+        "{}",
+        ended.out
+    );
+    assert!(ended.out.contains("3 cases: 3 passed; 4 gates: 4 passed"), "{}", ended.out);
+}
+
+#[test]
 fn a_killed_run_is_no_latest_run() {
     let (folder, endpoint) = (folder(), Endpoint::start());
     killed(folder.path(), &endpoint);

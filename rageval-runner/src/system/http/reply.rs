@@ -1,8 +1,9 @@
 //! Reads an answer out of a JSON reply by its pointers.
 
-use serde_json::Value;
+use serde_json::{Value, error::Category};
 
 use crate::{
+    judge::reply::strict,
     model::{Answer, DocId, RetrievedContext, Usage},
     system::{
         spec::{ContextPointers, HttpSpec, JsonPointer, UsagePointers},
@@ -38,7 +39,7 @@ impl ReplyReader {
     /// The answer, or the first thing that is wrong with the reply.
     pub(super) fn read(&self, bytes: &[u8]) -> Result<Answer, String> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        let reply: Value = serde_json::from_slice(bytes).map_err(|error| format!("the reply is no JSON: {error}"))?;
+        let reply = parsed(bytes)?;
         let response = text(&reply, &self.answer, "`answer`")?;
         let retrieved_contexts = match &self.contexts {
             None => Vec::new(),
@@ -65,6 +66,15 @@ impl ReplyReader {
         };
         Ok(Answer { response, retrieved_contexts, refused, usage, cost_usd, generator })
     }
+}
+
+/// The reply as JSON; a key that stands twice is a fault, since of two answers nobody knows which was meant.
+fn parsed(bytes: &[u8]) -> Result<Value, String> {
+    let text = str::from_utf8(bytes).map_err(|error| format!("the reply is no JSON: {error}"))?;
+    strict::read(text).map_err(|error| match error.classify() {
+        Category::Data => format!("the reply can't be read: {error}"),
+        Category::Io | Category::Syntax | Category::Eof => format!("the reply is no JSON: {error}"),
+    })
 }
 
 fn contexts(reply: &Value, pointers: &ContextPointers) -> Result<Vec<RetrievedContext>, String> {
