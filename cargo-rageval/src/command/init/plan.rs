@@ -91,7 +91,7 @@ impl Plan {
             });
         }
         let written = plan.steps.iter().filter(|step| !matches!(step.what, What::Left(_)));
-        written.map(|step| order.place.check_inside(&step.path)).collect::<Result<(), _>>()?;
+        written.try_for_each(|step| order.place.check_inside(&step.path))?;
         Ok(plan)
     }
 
