@@ -10,6 +10,8 @@ mod claims;
 mod data;
 mod decisions;
 mod difference;
+mod findings;
+mod lowered;
 mod metric_part;
 mod metrics;
 mod nearest;
@@ -36,7 +38,7 @@ const SCRIPT: &str = concat!(include_str!("report.js"), include_str!("case.js"))
 
 /// The page, written out.
 pub(super) fn report(input: &super::Input<'_>, out: &mut dyn io::Write) -> io::Result<()> {
-    out.write_all(render(&input.view)?.as_bytes())
+    out.write_all(render(input)?.as_bytes())
 }
 
 /// The report of a run as one HTML file.
@@ -44,7 +46,8 @@ pub(super) fn report(input: &super::Input<'_>, out: &mut dyn io::Write) -> io::R
 /// # Errors
 ///
 /// Where the data of the cases can't be written as JSON.
-fn render(view: &View<'_>) -> Result<String, serde_json::Error> {
+fn render(input: &super::Input<'_>) -> Result<String, serde_json::Error> {
+    let view = &input.view;
     let headline = view.headline();
     let policy = format!(
         "default-src 'none'; style-src '{}'; script-src '{}'; img-src data:; base-uri 'none'; form-action 'none'",
@@ -70,6 +73,7 @@ fn render(view: &View<'_>) -> Result<String, serde_json::Error> {
                 (head(view, &headline))
                 main #report {
                     (decisions::section(view))
+                    (lowered::section(&input.lowered))
                     (metrics::section(view))
                     (slices::section(view))
                     (behaviour::refusals(view))
