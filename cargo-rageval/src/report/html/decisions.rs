@@ -49,14 +49,14 @@ pub(super) fn section(view: &View<'_>) -> Markup {
                 }
             }
             @if !view.red_gates.is_empty() {
-                h3 { "Red gates: " span.n { (tally(view.red_gates.iter().map(|gate| gate.ruling))) } }
+                h3 { "Red gates: " span.n { (tally(&view.red_gates.iter().map(|gate| gate.ruling))) } }
                 (gates(shown, view))
                 @if !folded.is_empty() {
                     details { summary { (count(folded.len(), "more red gate")) } (gates(folded, view)) }
                 }
             }
             @if !red_cases.is_empty() {
-                h3 { "Red cases: " span.n { (tally(red_cases.iter().filter_map(|case| Some(case.decision?.ruling)))) } }
+                h3 { "Red cases: " span.n { (tally(&red_cases.iter().filter_map(|case| Some(case.decision?.ruling)))) } }
                 @for case in red_cases.iter().take(CASES) { (red_case(case, view)) }
                 @if red_cases.len() > CASES {
                     p {
@@ -76,7 +76,7 @@ pub(super) fn section(view: &View<'_>) -> Markup {
 }
 
 /// `63 failed, 31 undecided`, without what there is none of.
-fn tally(rulings: impl Iterator<Item = Ruling> + Clone) -> String {
+fn tally(rulings: &(impl Iterator<Item = Ruling> + Clone)) -> String {
     let parts = [Ruling::Fail, Ruling::Undecided]
         .map(|ruling| (rulings.clone().filter(|one| *one == ruling).count(), word(ruling)));
     parts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect::<Vec<_>>().join(", ")
