@@ -5,34 +5,6 @@ use rageval_runner::model::{Claim, DocId, Language, MetricKey, Outcome, Record, 
 use super::nearest::{Nearest, nearest};
 use crate::report::view::CaseView;
 
-/// What a claim of a metric is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Subject {
-    /// The answer said it.
-    Answer,
-    /// The right answer says it, and the metric looks for it in the answer.
-    Expected,
-    /// The right answer says it, and the metric looks for it in what was retrieved.
-    Wanted,
-    /// It is a retrieved context, by its name.
-    Context,
-}
-
-impl Subject {
-    /// Of a claim of this metric.
-    pub(crate) fn of(claim: &Claim, metric: &MetricKey) -> Self {
-        match metric.name() {
-            "context_recall" | "context_entity_recall" => Self::Wanted,
-            name if name.starts_with("context_") => Self::Context,
-            _ if claim.text.starts_with(OF_REFERENCE) => Self::Expected,
-            _ => Self::Answer,
-        }
-    }
-}
-
-/// What stands before a claim of the right answer among those of an answer.
-pub(crate) const OF_REFERENCE: &str = "reference: ";
-
 /// A claim with what is shown beside it.
 #[derive(Debug)]
 pub(crate) struct ShownClaim<'r> {
@@ -42,6 +14,45 @@ pub(crate) struct ShownClaim<'r> {
     pub(crate) in_answer: Option<Nearest>,
     /// The evidence.
     pub(crate) beside: Beside<'r>,
+}
+
+/// What a text that a metric judged is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Judged {
+    /// A claim of the answer.
+    Answer,
+    /// A context that was retrieved: whether it is useful.
+    Context,
+    /// A sentence of the reference: whether it was retrieved.
+    Retrieved,
+    /// A sentence of the reference: whether the answer says it.
+    Reference,
+}
+
+impl Judged {
+    /// What a claim of a metric is, and its text without the word that says so.
+    pub(crate) fn of<'c>(claim: &'c Claim, metric: &MetricKey) -> (Self, &'c str) {
+        let text = claim.text.as_str();
+        if let Some(sentence) = text.strip_prefix("reference: ") {
+            return (Self::Reference, sentence);
+        }
+        match metric.name() {
+            "context_recall" | "context_entity_recall" => (Self::Retrieved, text),
+            name if name.starts_with("context_") => (Self::Context, text.strip_prefix("context ").unwrap_or(text)),
+            _ => (Self::Answer, text),
+        }
+    }
+
+    /// What is wrong with one that fails; `None` of a claim, whose verdict says it.
+    pub(crate) fn fault(self) -> Option<&'static str> {
+        match self {
+            Self::Answer => None,
+            Self::Context => Some("not useful"),
+            Self::Retrieved => Some("not found in what was retrieved"),
+            Self::Reference => Some("missing from the answer"),
+        }
+    }
 }
 
 /// What stands beside a claim.
@@ -74,7 +85,7 @@ pub(crate) enum Beside<'r> {
 impl<'r> ShownClaim<'r> {
     /// A claim of a metric of this case.
     pub(crate) fn of(claim: &'r Claim, metric: &MetricKey, sample: Option<&'r Sample>, language: Language) -> Self {
-        let is_of_answer = Subject::of(claim, metric) == Subject::Answer;
+        let is_of_answer = Judged::of(claim, metric).0 == Judged::Answer;
         let in_answer =
             sample.filter(|_| is_of_answer).and_then(|sample| nearest(&claim.text, &sample.answer.response, language));
         let beside = match &claim.evidence {
@@ -126,4 +137,22 @@ pub(crate) fn failing<'r>(case: &CaseView<'r>, record: &'r Record) -> Vec<(&'r M
         shown.extend(failing.map(|claim| (metric, ShownClaim::of(claim, metric, record.sample(), language))));
     }
     shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_claim_of_the_answer_is_named_for_what_it_is() {
+        for (metric, text, expected) in [
+            ("faithfulness", "30 days.", (Judged::Answer, "30 days.")),
+            ("context_precision", "context en/a", (Judged::Context, "en/a")),
+            ("context_recall", "30 days.", (Judged::Retrieved, "30 days.")),
+            ("answer_correctness", "reference: 14 days.", (Judged::Reference, "14 days.")),
+        ] {
+            let claim = Claim { text: text.into(), verdict: Verdict::Unsupported, evidence: None, reason: None };
+            assert_eq!(Judged::of(&claim, &MetricKey::parse(metric).expect("a metric")), expected, "{metric}");
+        }
+    }
 }

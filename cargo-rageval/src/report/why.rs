@@ -9,7 +9,7 @@ use rageval_runner::{
 };
 
 use super::{
-    claims::{self, Subject},
+    claims::{self, Judged},
     view::CaseView,
 };
 
@@ -40,7 +40,7 @@ pub(crate) fn red_findings<'r>(case: &CaseView<'r>) -> Vec<&'r Finding> {
 /// The claim that counts most against a score: one of the answer before others, contradicted before unsupported.
 pub(crate) fn failing_claim<'r>(case: &CaseView<'r>, metric: &MetricKey) -> Option<&'r Claim> {
     let claims = &detail(case, metric)?.claims;
-    let is_of_answer = |claim: &&Claim| Subject::of(claim, metric) == Subject::Answer;
+    let is_of_answer = |claim: &&Claim| Judged::of(claim, metric).0 == Judged::Answer;
     let failing = claims.iter().filter(|claim| claims::is_failing(claim));
     failing.min_by_key(|claim| (!is_of_answer(claim), claim.verdict != Verdict::Contradicted))
 }
@@ -53,7 +53,7 @@ pub(crate) fn claim_of_answer<'r>(case: &CaseView<'r>) -> Option<(&'r MetricKey,
     let of = |finding: &'r Finding| {
         let metric = finding.metric.as_ref().filter(|_| is_of_score(finding))?;
         let claim = failing_claim(case, metric)?;
-        (Subject::of(claim, metric) == Subject::Answer).then_some((metric, claim))
+        (Judged::of(claim, metric).0 == Judged::Answer).then_some((metric, claim))
     };
     red_findings(case).into_iter().find_map(of)
 }

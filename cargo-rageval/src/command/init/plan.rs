@@ -90,7 +90,7 @@ impl Plan {
                 (!text.contains("rageval") && !text.contains(TARGET)).then_some(by_hand)
             });
         }
-        let written = plan.steps.iter().filter(|step| !matches!(step.what, What::Left(_)));
+        let mut written = plan.steps.iter().filter(|step| !matches!(step.what, What::Left(_)));
         written.try_for_each(|step| order.place.check_inside(&step.path))?;
         Ok(plan)
     }

@@ -9,6 +9,14 @@ const caseAt = (at) => piece("cases", Math.floor(at / index.cases_a_piece))[at %
 const textAt = (at) => piece("texts", Math.floor(at / index.texts_a_piece))[at % index.texts_a_piece];
 const isFailing = (claim) => claim.verdict === "unsupported" || claim.verdict === "contradicted";
 const MARKS = { supported: "✓", inferred: "~", unsupported: "?", contradicted: "✗" };
+/** What a text that is no claim of the answer came to: failing, then not. */
+const JUDGED = { context: ["not useful", "useful"], retrieved: ["not found in what was retrieved", "found in what was retrieved"], reference: ["missing from the answer", "in the answer"] };
+/** A metric's name, which breaks after `_` and before `@` alone. */
+const metricName = (name) => name.split(/(?<=_)|(?=@)/).map((part, at) => [at > 0 && h("wbr", {}), part]);
+const verdictOf = (claim) => {
+  const words = JUDGED[claim.of];
+  return words ? h("span", { class: "verdict " + claim.verdict }, MARKS[claim.verdict], " ", words[isFailing(claim) ? 0 : 1]) : verdict(claim.verdict);
+};
 const verdict = (word) => h("span", { class: "verdict " + word }, MARKS[word], " ", word);
 
 function table(className, heads, rows) {
@@ -32,7 +40,7 @@ function claims(metric) {
   return table("beside", ["", "Claim", "Evidence"], metric.claims.map((claim, at) =>
     h("tr", { class: isFailing(claim) && "failing" },
       h("td", {}, at + 1),
-      h("td", {}, verdict(claim.verdict), h("div", { class: "claim" }, user(claim.text)), claim.reason && h("div", { class: "muted" }, user(claim.reason)),
+      h("td", {}, verdictOf(claim), h("div", { class: "claim" }, user(claim.text)), claim.reason && h("div", { class: "muted" }, user(claim.reason)),
         claim.at && !claim.at[2] && h("div", { class: "muted" }, "in other words than the answer; the nearest sentence is marked")),
       h("td", {}, evidence(claim)))));
 }
@@ -104,20 +112,23 @@ function contextsPart(shown, lang, metric) {
 
 function metricsPart(shown) {
   const told = (value) => (value === undefined ? "–" : number(value));
+  // Whether a note tells the measured number already.
+  const tells = (note, raw) => note !== undefined && (note.match(/\d+(\.\d+)?/g) || []).some((one) => Number(one) === raw);
   const rows = shown.metrics.map((metric) => {
+    const cell = (label, attributes, ...children) => h("td", { "data-label": label, ...attributes }, children);
     const what = metric.not_applicable !== undefined ? ["does not apply: ", user(metric.not_applicable)]
       : metric.unmeasured ? [h("span", { class: "red" }, "unmeasured: ", user(metric.unmeasured[0])), ": ", user(metric.unmeasured[1])]
       : [metric.k_of_n && `${metric.k_of_n[0]} of ${metric.k_of_n[1]}`, metric.note !== undefined && user(metric.note),
-        metric.raw !== undefined && `measured ${metric.raw}`, metric.similarity !== undefined && `similarity ${metric.similarity.toFixed(3)}`,
+        metric.raw !== undefined && !tells(metric.note, metric.raw) && `measured ${metric.raw}`, metric.similarity !== undefined && `similarity ${metric.similarity.toFixed(3)}`,
         metric.first !== undefined && `first reading ${number(metric.first)}`, metric.reduced,
         metric.found && ["found ", metric.found.map(([id, rank], at) => [at > 0 && ", ", user(id), ` (${rank})`])],
         metric.missed && h("span", { class: "red" }, "missed ", metric.missed.map((id, at) => [at > 0 && ", ", user(id)]))]
         .filter(Boolean).map((fact, at) => [at > 0 && "; ", fact]);
     const counts = (metric.claims || []).map((claim) => MARKS[claim.verdict]).join(" ");
     return h("tr", { class: metric.is_red && "failing" },
-      h("th", { scope: "row" }, metric.name), h("td", { class: metric.is_red && "red" }, told(metric.score)), h("td", {}, told(metric.before)),
-      h("td", {}, metric.score !== undefined && metric.before !== undefined ? change(metric.score - metric.before) : "–"),
-      h("td", {}, told(metric.min)), h("td", {}, told(metric.max_drop)),
+      h("th", { scope: "row" }, metricName(metric.name)), cell("Score", { class: metric.is_red && "red" }, told(metric.score)), cell("Baseline", {}, told(metric.before)),
+      cell("Change", {}, metric.score !== undefined && metric.before !== undefined ? change(metric.score - metric.before) : "–"),
+      cell("min", {}, told(metric.min)), cell("max_drop", {}, told(metric.max_drop)),
       h("td", { class: "wide" }, what, counts && h("div", { class: "muted" }, "claims ", counts),
         metric.readings && h("details", {}, h("summary", {}, count(metric.readings.length, "line") + " on further readings"),
           metric.readings.map((line) => h("div", {}, user(line))))));
@@ -130,6 +141,8 @@ function beforePart(shown, lang) {
   if (!before) return section("Against the baseline", h("p", { class: "muted" }, "The baseline has no such case."));
   const answer = before.answer;
   const text = answer.is === "same" ? h("p", { class: "muted" }, "The answer is the same, word for word.")
+    : answer.is === "apart" ? h("div", { class: "pair" }, [["Before", answer.before], ["Now", answer.now]].map(([when, words]) =>
+      h("div", {}, h("h3", {}, when), words.trim() ? long(words, lang) : h("p", { class: "muted" }, shown.answer || when === "Before" ? "blank" : "there is no answer"))))
     : answer.is === "long" ? [h("p", { class: "muted" }, "Too long to compare word by word. The baseline's answer:"), long(answer.before, lang)]
     : h("div", { class: "text", dir: "auto", lang }, answer.pieces.map(([mark, words]) => {
         const element = h(mark < 0 ? "del" : mark > 0 ? "ins" : "span", {});
@@ -156,6 +169,10 @@ function casePage(at) {
   const shown = caseAt(at);
   const golden = shown.golden;
   const lang = golden ? golden.language : null;
+  const failure = golden && golden.known_failure;
+  // One line says that it is known, how it fails and why.
+  const known = failure ? shown.findings.filter(([level]) => level === "known") : [];
+  const told = shown.findings.filter((finding) => !known.includes(finding));
   const place = found.indexOf(at);
   const step = (by, text) => {
     const to = place < 0 ? undefined : found[place + by];
@@ -168,10 +185,11 @@ function casePage(at) {
     h("p", { class: "muted" }, golden && user(golden.place), " ", fields),
     h("ul", { class: "findings" },
       shown.fault && h("li", { class: "red" }, user(shown.fault.cause), ": ", user(shown.fault.why)),
-      shown.findings.map(([level, text]) => h("li", { class: level === "red" && "red" }, level === "known" ? "known: " : level === "warned" ? "warns only: " : null, user(text))),
+      told.map(([level, text]) => h("li", { class: level === "red" && "red" }, level === "known" ? "known: " : level === "warned" ? "warns only: " : null, user(text))),
       shown.snapshot && h("li", { class: "red" }, "snapshot: ", user(shown.snapshot[0])),
-      golden && golden.known_failure && h("li", {}, "known failure of ", golden.known_failure.metrics.join(", "), ": ", user(golden.known_failure.reason)),
-      shown.notices.map((notice) => h("li", { class: "muted" }, user(notice)))),
+      failure && h("li", {}, known.length ? ["known failure: ", known.map(([, text], at) => [at > 0 && "; ", user(text)])] : ["known failure of ", failure.metrics.join(", ")],
+        ": ", user(failure.reason)),
+      shown.notices.filter((notice) => !(failure && known.length && notice.startsWith("known failure: "))).map((notice) => h("li", { class: "muted" }, user(notice)))),
     shown.snapshot && shown.snapshot[1].length > 0 && h("details", {}, h("summary", {}, "What the snapshot changed"),
       h("pre", { class: "diff", dir: "auto" }, shown.snapshot[1].map((line) => [h("span", { class: line[0] === "+" ? "ins" : line[0] === "-" ? "del" : null }, user(line)), "\n"]))),
     shown.alone !== undefined && h("p", { class: "alone" }, h("span", { class: "muted" }, "Run it alone: "), h("code", { dir: "ltr" }, user(shown.alone))),

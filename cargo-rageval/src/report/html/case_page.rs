@@ -14,11 +14,12 @@ use serde::Serialize;
 
 use super::{
     difference::{Difference, difference},
+    findings,
     metric_part::MetricPart,
     texts::{TextNumber, Texts},
 };
 use crate::report::{
-    claims::{Beside, ShownClaim},
+    claims::{Beside, Judged, ShownClaim},
     view::CaseView,
 };
 
@@ -34,7 +35,7 @@ pub(super) struct CasePage<'r> {
     /// The command that runs it alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     alone: Option<String>,
-    findings: Vec<(FindingLevel, &'r str)>,
+    findings: Vec<(FindingLevel, String)>,
     /// The snapshot that makes it red: why, and the lines of the difference.
     #[serde(skip_serializing_if = "Option::is_none")]
     snapshot: Option<(&'r str, &'r [String])>,
@@ -112,6 +113,8 @@ struct RepeatPart<'r> {
 pub(super) struct ClaimPart<'r> {
     text: &'r str,
     verdict: &'static str,
+    /// What it is of.
+    of: Judged,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'r str>,
     /// Where it stands in the answer: from and to, in UTF-16 units, and whether word for word.
@@ -158,7 +161,7 @@ impl<'r> CasePage<'r> {
             }),
             trial,
             alone: trial.map(|trial| run_alone(target, trial)),
-            findings: findings.map(|finding| (finding.level, finding.text.as_str())).collect(),
+            findings: findings::lines(findings),
             snapshot: snapshot.map(|snapshot| (snapshot.why.as_str(), snapshot.diff.as_slice())),
             notices: decision.map(|decision| decision.notices.as_slice()).unwrap_or_default(),
             fault: case.record.and_then(|record| match &record.taken {
@@ -234,10 +237,10 @@ impl<'r> ClaimPart<'r> {
         let claims = outcome.detail().map(|detail| detail.claims.as_slice()).unwrap_or_default();
         let answer = sample.map_or("", |sample| &sample.answer.response);
         let shown = claims.iter().map(|claim| ShownClaim::of(claim, key, sample, language));
-        shown.map(|shown| Self::of(&shown, answer)).collect()
+        shown.map(|shown| Self::of(&shown, key, answer)).collect()
     }
 
-    fn of(shown: &ShownClaim<'r>, answer: &str) -> Self {
+    fn of(shown: &ShownClaim<'r>, key: &MetricKey, answer: &str) -> Self {
         let at = shown.in_answer.as_ref().map(|found| {
             let (from, to) = units(answer, &found.range);
             (from, to, found.is_verbatim)
@@ -250,7 +253,8 @@ impl<'r> ClaimPart<'r> {
             Beside::Nothing | Beside::NotSought => None,
         };
         let claim = shown.claim;
-        Self { text: &claim.text, verdict: claim.verdict.as_str(), reason: claim.reason.as_deref(), at, evidence }
+        let (of, text) = Judged::of(claim, key);
+        Self { text, of, verdict: claim.verdict.as_str(), reason: claim.reason.as_deref(), at, evidence }
     }
 }
 

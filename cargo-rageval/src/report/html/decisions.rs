@@ -3,16 +3,19 @@
 use maud::{Markup, html};
 use rageval_runner::{
     model::{
-        Record, Verdict,
+        MetricKey, Record, Verdict,
         record::Taken,
         run::{Conclusion, Decision, FindingLevel, Ruling},
     },
     report::console::{self, text::run_alone},
 };
 
-use super::text::{CaseLink, Code, Outside, count};
+use super::{
+    findings,
+    text::{CaseLink, Code, Outside, count, cut},
+};
 use crate::report::{
-    claims::{self, Beside, ShownClaim},
+    claims::{self, Beside, Judged, ShownClaim},
     view::{CaseView, View},
 };
 
@@ -22,6 +25,10 @@ const GATES: usize = 12;
 const CASES: usize = 30;
 /// Failing claims that a red case shows here; its page has all.
 const CLAIMS: usize = 4;
+/// Characters of the answer that a red case shows here.
+const ANSWER: usize = 240;
+/// Documents and sentences of a list that a red case shows here.
+const NAMED: usize = 6;
 /// Lines of a snapshot's difference that a red case shows here.
 const LINES: usize = 8;
 
@@ -44,14 +51,14 @@ pub(super) fn section(view: &View<'_>) -> Markup {
                 }
             }
             @if !view.red_gates.is_empty() {
-                h3 { "Red gates " span.n { (view.red_gates.len()) } }
+                h3 { "Red gates: " span.n { (tally(&view.red_gates.iter().map(|gate| gate.ruling))) } }
                 (gates(shown, view))
                 @if !folded.is_empty() {
                     details { summary { (count(folded.len(), "more red gate")) } (gates(folded, view)) }
                 }
             }
             @if !red_cases.is_empty() {
-                h3 { "Red cases " span.n { (red_cases.len()) } }
+                h3 { "Red cases: " span.n { (tally(&red_cases.iter().filter_map(|case| Some(case.decision?.ruling)))) } }
                 @for case in red_cases.iter().take(CASES) { (red_case(case, view)) }
                 @if red_cases.len() > CASES {
                     p {
@@ -68,6 +75,13 @@ pub(super) fn section(view: &View<'_>) -> Markup {
             }
         }
     }
+}
+
+/// `63 failed, 31 undecided`, without what there is none of.
+fn tally(rulings: &(impl Iterator<Item = Ruling> + Clone)) -> String {
+    let parts = [Ruling::Fail, Ruling::Undecided]
+        .map(|ruling| (rulings.clone().filter(|one| *one == ruling).count(), word(ruling)));
+    parts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect::<Vec<_>>().join(", ")
 }
 
 fn gates(gates: &[&Decision], view: &View<'_>) -> Markup {
@@ -93,7 +107,10 @@ fn gates(gates: &[&Decision], view: &View<'_>) -> Markup {
 
 fn red_case(case: &CaseView<'_>, view: &View<'_>) -> Markup {
     let query = case.golden.map_or("", |golden| &golden.query);
+    let sample = case.record.and_then(Record::sample);
     let failing = case.record.map(|record| claims::failing(case, record)).unwrap_or_default();
+    let (failing, others): (Vec<_>, Vec<_>) =
+        failing.into_iter().partition(|(metric, shown)| Judged::of(shown.claim, metric).0 == Judged::Answer);
     let snapshot = case.decision.and_then(|decision| decision.snapshot.as_ref());
     let target = view.run.manifest.target.as_deref().unwrap_or("rag_regression");
     html! {
@@ -103,13 +120,23 @@ fn red_case(case: &CaseView<'_>, view: &View<'_>) -> Markup {
                 @if let Some(golden) = case.golden { " " span.place { (Outside(&golden.place.to_string())) } }
             }
             @if !query.is_empty() { p.query { (Outside(query)) } }
+            @if let Some(sample) = sample {
+                p.said {
+                    span.muted { (if sample.is_refusal { "declined: " } else { "answer: " }) }
+                    @let shown = cut(&sample.answer.response, ANSWER);
+                    @if shown.trim().is_empty() { span.muted { "blank" } } @else { (Outside(shown)) }
+                    @if shown.len() < sample.answer.response.len() { "…" }
+                }
+            }
             ul.findings {
                 @if let Some(Taken::Failed(fault)) = case.record.map(|record| &record.taken) {
                     li.red { (Outside(&fault.cause)) ": " (Outside(&fault.why)) }
                 }
-                @for finding in case.red_findings() { li.red { (Outside(&finding.text)) } }
+                @for (_, line) in findings::lines(case.red_findings()) { li.red { (Outside(&line)) } }
                 @if let Some(snapshot) = snapshot { li.red { "snapshot: " (Outside(&snapshot.why)) } }
             }
+            (retrieval(case))
+            (judged(&others))
             @if !failing.is_empty() { (beside(&failing[..failing.len().min(CLAIMS)])) }
             @if failing.len() > CLAIMS {
                 p.muted { (count(failing.len() - CLAIMS, "more failing claim")) " on the case's page" }
@@ -122,8 +149,62 @@ fn red_case(case: &CaseView<'_>, view: &View<'_>) -> Markup {
     }
 }
 
+/// What should have been found and was not, and what stood there instead; nothing where no red metric of a ranking missed any.
+fn retrieval(case: &CaseView<'_>) -> Markup {
+    let Some(record) = case.record else { return html! {} };
+    let rankings = case.red_findings().filter_map(|finding| {
+        record.settled(finding.metric.as_ref()?)?.detail()?.ranked.as_ref().filter(|ranked| !ranked.missed.is_empty())
+    });
+    // Of several cut-offs that which misses most.
+    let Some(ranked) = rankings.max_by_key(|ranked| ranked.missed.len()) else { return html! {} };
+    let contexts = record.sample().map(|sample| sample.answer.retrieved_contexts.as_slice()).unwrap_or_default();
+    let is_found = |rank: usize| ranked.found.iter().any(|(_, found)| *found == rank);
+    let instead: Vec<_> = (1..).zip(contexts).filter(|(rank, _)| !is_found(*rank)).collect();
+    html! {
+        p { span.muted { "missed " } (listed(ranked.missed.iter().map(|id| id.as_str().to_owned()))) }
+        p {
+            span.muted { "instead " }
+            @if instead.is_empty() { span.muted { "nothing else was retrieved" } }
+            @else {
+                (listed(instead.iter().map(|(rank, context)| {
+                    format!("{rank} {}", context.id.as_ref().map_or("without an id", |id| id.as_str()))
+                })))
+            }
+        }
+    }
+}
+
+/// The first few of a list, and how many more there are.
+fn listed(all: impl ExactSizeIterator<Item = String>) -> Markup {
+    let more = all.len().saturating_sub(NAMED);
+    html! {
+        @for (at, one) in all.take(NAMED).enumerate() { @if at > 0 { ", " } (Outside(&one)) }
+        @if more > 0 { span.muted { " and " (more) " more" } }
+    }
+}
+
+/// What failed and is no claim of the answer: contexts and sentences of the reference, once each.
+fn judged(failing: &[(&MetricKey, ShownClaim<'_>)]) -> Markup {
+    let mut all: Vec<(&str, &str)> = Vec::new();
+    for (metric, shown) in failing {
+        let (judged, text) = Judged::of(shown.claim, metric);
+        let one = (judged.fault().unwrap_or_default(), text);
+        if !all.contains(&one) {
+            all.push(one);
+        }
+    }
+    html! {
+        @if !all.is_empty() {
+            ul.findings {
+                @for (fault, text) in all.iter().take(NAMED) { li { span.muted { (fault) ": " } (Outside(text)) } }
+                @if all.len() > NAMED { li.muted { "and " (all.len() - NAMED) " more" } }
+            }
+        }
+    }
+}
+
 /// Failing claims, each beside what stands against it.
-fn beside(failing: &[(&rageval_runner::model::MetricKey, ShownClaim<'_>)]) -> Markup {
+fn beside(failing: &[(&MetricKey, ShownClaim<'_>)]) -> Markup {
     html! {
         table.beside {
             thead { tr { th scope="col" { "Claim" } th scope="col" { "Evidence" } } }

@@ -9,7 +9,7 @@ use rageval_runner::{
 
 use super::{
     plot::{BINS, Histogram, binned},
-    text::{CaseLink, change, count, heads, number},
+    text::{CaseLink, Metric, change, count, heads, number},
 };
 use crate::report::view::{MetricView, View};
 
@@ -54,7 +54,7 @@ fn row(metric: &MetricView<'_>) -> Markup {
     let decided = metric.gates.iter().filter(|gate| gate.ruling != Ruling::Inconclusive).count();
     html! {
         tr {
-            th scope="row" { a href={ "#metric-" (slug(metric)) } { (metric.key.to_string()) } }
+            th scope="row" { a href={ "#metric-" (slug(metric)) } { (Metric(metric.key)) } }
             td { (told(metric.mean)) }
             td { @if let Some(interval) = &metric.interval { (interval_text(interval)) } @else { "–" } }
             td { (metric.scored.len()) }

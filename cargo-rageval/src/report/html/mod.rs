@@ -9,6 +9,8 @@ mod case_page;
 mod data;
 mod decisions;
 mod difference;
+mod findings;
+mod lowered;
 mod metric_part;
 mod metrics;
 mod plot;
@@ -34,7 +36,7 @@ const SCRIPT: &str = concat!(include_str!("report.js"), include_str!("case.js"))
 
 /// The page, written out.
 pub(super) fn report(input: &super::Input<'_>, out: &mut dyn io::Write) -> io::Result<()> {
-    out.write_all(render(&input.view)?.as_bytes())
+    out.write_all(render(input)?.as_bytes())
 }
 
 /// The report of a run as one HTML file.
@@ -42,7 +44,8 @@ pub(super) fn report(input: &super::Input<'_>, out: &mut dyn io::Write) -> io::R
 /// # Errors
 ///
 /// Where the data of the cases can't be written as JSON.
-fn render(view: &View<'_>) -> Result<String, serde_json::Error> {
+fn render(input: &super::Input<'_>) -> Result<String, serde_json::Error> {
+    let view = &input.view;
     let headline = view.headline();
     let policy = format!(
         "default-src 'none'; style-src '{}'; script-src '{}'; img-src data:; base-uri 'none'; form-action 'none'",
@@ -68,6 +71,7 @@ fn render(view: &View<'_>) -> Result<String, serde_json::Error> {
                 (head(view, &headline))
                 main #report {
                     (decisions::section(view))
+                    (lowered::section(&input.lowered))
                     (metrics::section(view))
                     (slices::section(view))
                     (behaviour::refusals(view))

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rageval_runner::{
     model::{
-        CaseId, Claim, Evidence, Verdict,
+        CaseId, Claim, Evidence, MetricKey, Verdict,
         record::Taken,
         run::{Ruling, Run},
     },
@@ -12,6 +12,10 @@ use rageval_runner::{
 };
 
 use super::*;
+use crate::report::{
+    fixture,
+    lowered::{Lowered, LoweredScore},
+};
 
 fn run() -> Run {
     let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/../rageval-runner/tests/fixtures/formats/run-v4.json");
@@ -31,8 +35,13 @@ fn run() -> Run {
     run
 }
 
+fn rendered_with(run: &Run, lowered: Lowered<'_>) -> String {
+    let input = super::super::Input { view: View::of(run), lowered, folder: String::new(), place: String::new() };
+    render(&input).expect("a page")
+}
+
 fn rendered(run: &Run) -> String {
-    render(&View::of(run)).expect("a page")
+    rendered_with(run, Lowered::stored(run))
 }
 
 #[test]
@@ -119,4 +128,39 @@ fn runs_of_older_versions_are_shown_as_far_as_they_tell() {
 fn a_run_of_nothing_is_a_page_too() {
     let page = rendered(&Run::default());
     assert!(page.contains("<h1 class=\"undecided\">") && page.contains("Nothing was measured."));
+}
+
+#[test]
+fn a_red_case_shows_its_answer_and_headings_count_by_ruling() {
+    let run = fixture::every_outcome();
+    let page = rendered(&run);
+    assert!(page.contains("<p class=\"said\"><span class=\"muted\">declined: </span>"), "`wrongly-refused` is red");
+    let counted = |ruling| {
+        View::of(&run)
+            .red_cases()
+            .filter(|case| case.decision.is_some_and(|decision| decision.ruling == ruling))
+            .count()
+    };
+    let (failed, undecided) = (counted(Ruling::Fail), counted(Ruling::Undecided));
+    assert!(failed > 0 && undecided > 0, "both kinds");
+    assert!(page.contains(&format!("Red cases: <span class=\"n\">{failed} failed, {undecided} undecided</span>")));
+}
+
+#[test]
+fn what_the_baseline_lowered_is_a_section_where_there_is_any() {
+    let run = run();
+    let score = LoweredScore {
+        case: run.cases[0].case.clone(),
+        metric: MetricKey::parse("recall@5").expect("a metric"),
+        before: Some(1.0),
+        now: None,
+        reason: None,
+    };
+    let page = rendered_with(&run, Lowered { base: Some("main.json".into()), scores: vec![score] });
+    let (_, section) = page.split_once("id=\"lowered\"").expect("a section");
+    let section = section.split_once("</section>").expect("its end").0;
+    for text in ["main.json", "recall<wbr>@5", "1.000", "gone", "no reason given"] {
+        assert!(section.contains(text), "`{text}` in {section}");
+    }
+    assert!(!rendered_with(&run, Lowered { base: None, scores: Vec::new() }).contains("id=\"lowered\""));
 }

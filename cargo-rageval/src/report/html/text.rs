@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use maud::{Markup, Render, html};
-use rageval_runner::model::CaseId;
+use rageval_runner::model::{CaseId, MetricKey};
 
 /// Characters of a text that the static part of the page shows; the case's page has the whole.
 pub(super) const SHOWN: usize = 600;
@@ -56,6 +56,16 @@ pub(super) struct CaseLink<'c>(pub(super) &'c CaseId);
 impl Render for CaseLink<'_> {
     fn render(&self) -> Markup {
         html! { a href=(format!("#case={}", encoded(self.0.as_str()))) { (Outside(self.0.as_str())) } }
+    }
+}
+
+/// A metric's name, which breaks after `_` and before `@` alone.
+pub(super) struct Metric<'m>(pub(super) &'m MetricKey);
+
+impl Render for Metric<'_> {
+    fn render(&self) -> Markup {
+        let name = self.0.to_string().replace('@', "\0@").replace('_', "_\0");
+        html! { @for (at, part) in name.split('\0').enumerate() { @if at > 0 { wbr; } (part) } }
     }
 }
 
@@ -165,6 +175,12 @@ mod tests {
         let id = CaseId::new("a\" onclick=\"x://退").expect("an id");
         let link = CaseLink(&id).render().into_string();
         assert!(link.starts_with("<a href=\"#case=a%22%20onclick%3D%22x%3A%2F%2F%E9%80%80\">"), "{link}");
+    }
+
+    #[test]
+    fn a_metric_breaks_between_its_words() {
+        let name = MetricKey::parse("context_recall@5").expect("a metric");
+        assert_eq!(Metric(&name).render().into_string(), "context_<wbr>recall<wbr>@5");
     }
 
     #[test]

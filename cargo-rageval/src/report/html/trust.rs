@@ -18,16 +18,19 @@ const LISTED: usize = 200;
 /// The calibrations.
 pub(super) fn calibration(view: &View<'_>) -> Markup {
     let all = &view.run.background.calibrations;
+    // A waiver is told with what it waives first.
+    let waiver = view.run.background.waivers.iter().find(|waiver| waiver.starts_with("calibration "));
     html! {
         section #calibration aria-labelledby="calibration-title" {
             h2 #calibration-title { "Calibration" }
             @if all.is_empty() { p.muted { "No judge was held against people's labels in this run." } }
-            div.plots { @for one in all { (figure(one)) } }
+            @if let Some(waiver) = waiver { p { strong { "Waived: " } (Outside(waiver)) } }
+            div.plots { @for one in all { (figure(one, waiver.is_some())) } }
         }
     }
 }
 
-fn figure(one: &CalibrationBackground) -> Markup {
+fn figure(one: &CalibrationBackground, is_waived: bool) -> Markup {
     let pairs: Vec<(f64, f64)> = one.items.iter().map(|item| (item.people, item.judge)).collect();
     let rho = one.rho.map_or_else(|| "none".to_owned(), |rho| format!("{rho:.2}"));
     let interval = one.interval.map(|(low, high)| format!(" [{low:.2}, {high:.2}]")).unwrap_or_default();
@@ -48,7 +51,9 @@ fn figure(one: &CalibrationBackground) -> Markup {
         figure {
             figcaption { strong { (name) } }
             @if !pairs.is_empty() { p { (told) "." } }
-            @for refusal in &one.refusals { p.red { (Outside(refusal)) } }
+            @for refusal in &one.refusals {
+                p class=[(!is_waived).then_some("red")] { @if is_waived { span.muted { "waived: " } } (Outside(refusal)) }
+            }
             @if !pairs.is_empty() {
                 (scatter(&format!("{name}: judge against people"), &described, ("people", "judge"), &pairs))
                 details {

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::report::{
     Input,
-    claims::{self, Beside, OF_REFERENCE, ShownClaim, Subject},
+    claims::{self, Beside, Judged, ShownClaim},
     lowered::LoweredScore,
     view::CaseView,
     why,
@@ -158,7 +158,7 @@ fn why_of(case: &CaseView<'_>, finding: &Finding) -> String {
     };
     let is_refusal = case.record.and_then(Record::sample).is_some_and(|sample| sample.is_refusal);
     let claim = why::failing_claim(case, metric);
-    if let Some(claim) = claim.filter(|claim| !is_refusal || Subject::of(claim, metric) != Subject::Answer) {
+    if let Some(claim) = claim.filter(|claim| !is_refusal || Judged::of(claim, metric).0 != Judged::Answer) {
         return claim_text(claim, metric, case);
     }
     let detail = why::detail(case, metric);
@@ -178,16 +178,12 @@ fn why_of(case: &CaseView<'_>, finding: &Finding) -> String {
 fn claim_text(claim: &Claim, metric: &MetricKey, case: &CaseView<'_>) -> String {
     let reason = claim.reason.as_ref().map(|reason| format!("; {}", code(reason, TEXT)));
     let text = |text: &str| code(text, TEXT);
-    match Subject::of(claim, metric) {
-        Subject::Answer => {
-            format!("**{}:** {}{}", claim.verdict.as_str(), text(&claim.text), beside(claim, metric, case))
-        }
-        Subject::Context => format!("not useful: {}{}", text(&claim.text), reason.unwrap_or_default()),
-        Subject::Wanted => format!("not found in what was retrieved: {}", text(&claim.text)),
-        Subject::Expected => {
-            let expected = claim.text.strip_prefix(OF_REFERENCE).unwrap_or(&claim.text);
-            format!("not found in the answer: {}", text(expected))
-        }
+    let (judged, said) = Judged::of(claim, metric);
+    match judged {
+        Judged::Answer => format!("**{}:** {}{}", claim.verdict.as_str(), text(said), beside(claim, metric, case)),
+        Judged::Context => format!("not useful: {}{}", text(said), reason.unwrap_or_default()),
+        Judged::Retrieved => format!("not found in what was retrieved: {}", text(said)),
+        Judged::Reference => format!("missing from the answer: {}", text(said)),
     }
 }
 
