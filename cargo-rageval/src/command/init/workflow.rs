@@ -36,7 +36,6 @@ pub(super) fn text(folder: &str, system: &System, command: &str) -> String {
     };
     FILE.replace("PATHS", &list)
         .replace("SYSTEM", start)
-        .replace("VERSION", env!("CARGO_PKG_VERSION"))
-        .replace("COMMAND", command)
+        .replace("GATE", command)
         .replace("FOLDER", &folder)
 }
