@@ -71,6 +71,13 @@ pub(crate) fn run(command: &Report, context: &Context) -> Result<Ending, Failure
     };
     let in_folder = reporter.file.map(|file| runs::folder(&path).map(|folder| folder.join(file)).map_err(wrong));
     let in_folder = in_folder.transpose()?;
+    if let Some(folder) = command.out.as_deref().and_then(Path::parent)
+        && !folder.as_os_str().is_empty()
+        && !folder.is_dir()
+    {
+        let why = format!("--out: {} is no folder; make it first, or name another file", folder.display());
+        return Err(Failure::Input(why));
+    }
     match command.out.clone().or(in_folder) {
         Some(out) => {
             let mut bytes = Vec::new();
