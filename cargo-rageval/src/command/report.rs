@@ -35,7 +35,7 @@ pub(crate) struct Report {
     /// What it is for
     #[arg(long, value_parser = formats())]
     format: String,
-    /// Write it to this file, whole or not at all
+    /// Write it to this file, whole or not at all; folders that are missing are made
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// The base branch's baseline: what the run's baseline lowered against it is shown
@@ -71,13 +71,6 @@ pub(crate) fn run(command: &Report, context: &Context) -> Result<Ending, Failure
     };
     let in_folder = reporter.file.map(|file| runs::folder(&path).map(|folder| folder.join(file)).map_err(wrong));
     let in_folder = in_folder.transpose()?;
-    if let Some(folder) = command.out.as_deref().and_then(Path::parent)
-        && !folder.as_os_str().is_empty()
-        && !folder.is_dir()
-    {
-        let why = format!("--out: {} is no folder; make it first, or name another file", folder.display());
-        return Err(Failure::Input(why));
-    }
     match command.out.clone().or(in_folder) {
         Some(out) => {
             let mut bytes = Vec::new();
