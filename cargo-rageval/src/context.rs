@@ -125,6 +125,21 @@ impl Context {
         self.root.join(load::FILE_NAME)
     }
 
+    /// The same where there is one.
+    ///
+    /// # Errors
+    /// There is none, with how to begin.
+    pub(crate) fn policy_that_is_there(&self) -> Result<PathBuf, String> {
+        let file = self.policy();
+        // One that is there and can't be read is told by whoever reads it.
+        match file.symlink_metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Err("no thresholds.yaml here or in a folder above; start one with `cargo rageval init`".to_owned())
+            }
+            Ok(_) | Err(_) => Ok(file),
+        }
+    }
+
     /// What a run must know of this process.
     pub(crate) fn surroundings(&self, location: Location) -> Surroundings {
         Surroundings {

@@ -20,7 +20,7 @@ use rageval_runner::{
         CaseId, MetricKey, Record,
         run::{Manifest, Run},
     },
-    report::console::text::visible,
+    report::console::text::{listed, visible},
     store::runs,
 };
 
@@ -94,10 +94,7 @@ pub(crate) fn run(command: &Explain, context: &Context) -> Result<Ending, Failur
 
 fn read(path: &Path) -> Result<Run, Failure> {
     if !path.exists() {
-        return Err(Failure::Input(format!(
-            "{}: no run there; run the gate first: cargo test --test rag_regression",
-            path.display()
-        )));
+        return Err(Failure::Input(format!("{}: no run there; run the gate first: {}", path.display(), super::GATES)));
     }
     runs::read(path).map_err(|error| Failure::Input(error.to_string()))
 }
@@ -115,7 +112,11 @@ fn record<'r>(run: &'r Run, path: &Path, named: &str) -> Result<&'r Record, Fail
         return Ok(record);
     }
     let ids = run.records.iter().map(|record| record.case.as_str());
-    let meant = did_you_mean(named, ids).map(|meant| format!("; {}", visible(&meant))).unwrap_or_default();
+    let meant = did_you_mean(named, ids.clone()).unwrap_or_else(|| {
+        let ids: Vec<&str> = ids.collect();
+        format!("it has {}", listed(&ids, 80))
+    });
+    let meant = format!("; {}", visible(&meant));
     Err(Failure::Input(format!(
         "{}: it holds no case `{}`{meant}{}",
         path.display(),

@@ -77,6 +77,12 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
             missing.len(),
             run.manifest.golden_set.cases
         ));
+        if command.runs.is_empty() {
+            crate::exit::tell(&format!(
+                "the latest run was of a part of the cases (a `look` line, --case, --failed, `watch` or a shard); all again: {}",
+                whole_run(run.manifest.target.as_deref())
+            ));
+        }
         return Ok(Ending::Undecided);
     }
     let input = Input {
@@ -98,6 +104,14 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
         }
     }
     Ok(input.view.conclusion.into())
+}
+
+/// The command that runs all cases of a target.
+fn whole_run(target: Option<&str>) -> String {
+    match target.unwrap_or("rag_regression") {
+        console::text::NO_TARGET => "cargo rageval run".to_owned(),
+        target => format!("cargo test --test {target}"),
+    }
 }
 
 /// The runs that are named as one, decided by the files as they are now. Where cases have no record nothing is decided.
@@ -235,7 +249,8 @@ fn decide(
 /// The policy and the cases that stand here.
 pub(super) fn files(context: &Context) -> Result<(Policy, GoldenSet), Failure> {
     let problems = |problems: &load::Diagnostics| Failure::Input(problems.to_string());
-    let policy = load::policy(&context.root.join(load::FILE_NAME), METRICS).map_err(|error| problems(&error))?;
+    let file = context.policy_that_is_there().map_err(Failure::Input)?;
+    let policy = load::policy(&file, METRICS).map_err(|error| problems(&error))?;
     let set = load::cases(&policy, METRICS).map_err(|error| problems(&error))?;
     let slices = load::check_slices(&policy, &set);
     if slices.is_empty() { Ok((policy, set)) } else { Err(problems(&slices)) }

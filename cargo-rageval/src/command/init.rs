@@ -107,7 +107,9 @@ pub(crate) fn run(init: &Init, context: &Context) -> Result<Ending, Failure> {
     let went = if init.no_run || plan.blocked || first_run::snapshots(&place.root) > 0 {
         None
     } else {
-        tell(&format!("\nThe first run: {}\n", ending::gate(&place)))?;
+        let builds =
+            if place.package.is_some() { "\nThe first run builds the gate: this takes minutes once.\n" } else { "" };
+        tell(&format!("\nThe first run: {}\n{builds}", ending::gate(&place)))?;
         Some(first_run::run(&place, context)?)
     };
     tell(&ending::text(&plan, &place, &system, went, init.no_run))?;

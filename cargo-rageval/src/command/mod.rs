@@ -78,6 +78,9 @@ enum Command {
     Completions(completions::Completions),
 }
 
+/// The commands that run a gate, for a text that can't know which of them it is.
+const GATES: &str = "cargo test --test rag_regression, or, where the system is no function, cargo rageval run";
+
 /// Does what the command line says.
 pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
     let Cargo::Rageval(rageval) =

@@ -102,8 +102,9 @@ impl Stored {
     fn run(&self, path: &Path) -> Result<Run, Failure> {
         if !path.exists() {
             return Err(Failure::Input(format!(
-                "{}: no run there; run the gate first: cargo test --test rag_regression",
-                path.display()
+                "{}: no run there; run the gate first: {}",
+                path.display(),
+                super::GATES
             )));
         }
         let run = runs::read(path).map_err(|error| Failure::Input(error.to_string()))?;

@@ -35,7 +35,7 @@ pub(crate) struct Report {
     /// What it is for
     #[arg(long, value_parser = formats())]
     format: String,
-    /// Write it to this file, whole or not at all
+    /// Write it to this file, whole or not at all; folders that are missing are made
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// The base branch's baseline: what the run's baseline lowered against it is shown

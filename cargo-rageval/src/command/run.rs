@@ -81,7 +81,8 @@ impl RunGate {
 
 /// Runs and tells.
 pub(crate) fn run(command: &RunGate, context: &Context) -> Result<Ending, Failure> {
-    let opened = Opened::read(&context.policy()).map_err(Failure::Input)?;
+    let file = context.policy_that_is_there().map_err(Failure::Input)?;
+    let opened = Opened::read(&file).map_err(Failure::Input)?;
     let mut part = command.picking.part(opened.set()).map_err(Failure::Input)?;
     if command.failed {
         let last = last_run(context)?;

@@ -221,6 +221,8 @@ fn unknown_names_are_refused_with_the_nearest() {
     write_run(folder, "one", vec![record(folder, "12 days.", refused(), None)]);
     let told = refuses(folder, &["explain", "refnd"]);
     assert!(told.contains("it holds no case `refnd`; did you mean \"refund\"?"), "{told}");
+    let told = refuses(folder, &["explain", "nope"]);
+    assert!(told.contains("it holds no case `nope`; it has refund"), "{told}");
     let told = refuses(folder, &["explain", "refund", "refusal_corectness"]);
     assert!(
         told.contains("did you mean \"refusal_correctness\"?") && told.contains("it has answer_relevancy"),

@@ -90,6 +90,29 @@ fn a_red_run_is_red_though_nobody_reads_what_is_printed() {
 }
 
 #[test]
+fn a_latest_run_of_a_part_says_how_to_run_all() {
+    let folder = folder();
+    project(folder.path(), &[&[("a", 1.0)], &[("b", 0.5)]]);
+    let whole = "all again: cargo test --test rag_regression";
+    let runs = folder.path().join("target/rageval/runs/latest");
+    std::fs::create_dir_all(&runs).expect("made");
+    std::fs::copy(folder.path().join("1.json"), runs.join("run.json")).expect("copied");
+    let text = ends(folder.path(), &["gate"], 3);
+    assert!(text.contains("1 of 2 cases have no record: b") && text.contains(whole), "{text}");
+    // Who names runs knows what they hold.
+    assert!(!ends(folder.path(), &["gate", "1.json"], 3).contains("all again"));
+}
+
+#[test]
+fn a_folder_without_rules_says_how_to_begin() {
+    let folder = folder();
+    for command in ["gate", "run"] {
+        let text = ends(folder.path(), &[command], 2);
+        assert!(text.contains("no thresholds.yaml here") && text.contains("`cargo rageval init`"), "{text}");
+    }
+}
+
+#[test]
 fn a_missing_shard_is_undecided_and_a_doubled_one_is_refused() {
     let folder = folder();
     project(folder.path(), &[&[("a", 1.0)], &[("b", 0.5)]]);

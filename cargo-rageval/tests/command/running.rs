@@ -259,4 +259,5 @@ fn ci_writes_nothing_beside_the_source() {
     let ended = Ended::from(output.expect("the program starts"));
     assert_eq!(ended.code, Some(2), "{}", ended.out);
     assert!(ended.err.contains("INSTA_UPDATE=always would accept changed verdicts unseen"), "{}", ended.err);
+    assert!(ended.err.contains("on your machine with `cargo rageval snapshots accept`"), "{}", ended.err);
 }

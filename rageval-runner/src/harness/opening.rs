@@ -71,7 +71,7 @@ impl Opening {
         match purpose {
             Purpose::Listing => {}
             Purpose::Running => {
-                problems.extend(setup::open_gates(&context, root));
+                problems.extend(setup::open_gates(&context, root, target));
                 problems.extend(setup::shard(&context));
                 problems.extend(setup::reply_modes(&context, &files.policy).err());
                 match setup::accepted(&files.policy) {

@@ -125,7 +125,7 @@ fn one_file(name: &str, policy: &Policy, metrics: &[&dyn Metric]) -> Result<Opti
 }
 
 /// What in the surroundings would let a failing case pass: insta's update switches in CI.
-pub(super) fn open_gates(context: &Context, root: &Path) -> Vec<Problem> {
+pub(super) fn open_gates(context: &Context, root: &Path, target: &str) -> Vec<Problem> {
     if !context.ci {
         return Vec::new();
     }
@@ -148,8 +148,9 @@ pub(super) fn open_gates(context: &Context, root: &Path) -> Vec<Problem> {
         return Vec::new();
     }
     vec![Problem::everything(format!(
-        "{} would accept changed verdicts unseen, and CI is set\nunset it; review snapshots on your machine with `cargo insta review`",
-        switches.join(", ")
+        "{} would accept changed verdicts unseen, and CI is set\nunset it; review snapshots on your machine with `{}`",
+        switches.join(", "),
+        crate::report::console::text::accept_snapshots(target)
     ))]
 }
 

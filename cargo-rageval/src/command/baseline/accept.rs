@@ -78,7 +78,7 @@ pub(super) fn run(accept: &Accept, context: &Context) -> Result<Ending, Failure>
     let named = accept.run.as_ref().or(accept.named.as_ref());
     let from = named.cloned().unwrap_or_else(|| context.runs.join("latest"));
     if named.is_none() && !from.exists() {
-        let why = format!("{}: no run yet; run the gate first: cargo test --test rag_regression", from.display());
+        let why = format!("{}: no run yet; run the gate first: {}", from.display(), super::super::GATES);
         return Err(Failure::Input(why));
     }
     let run = runs::read(&from).map_err(|error| input(&error))?;

@@ -74,7 +74,7 @@ pub(super) fn read_run(path: &Path, context: &Context) -> Result<Run, Failure> {
     let latest = context.runs.join("latest");
     let path = if path == Path::new("latest") { &latest } else { path };
     if *path == latest && !path.exists() {
-        let why = format!("{}: no run yet; run the gate first: cargo test --test rag_regression", path.display());
+        let why = format!("{}: no run yet; run the gate first: {}", path.display(), super::super::GATES);
         return Err(Failure::Input(why));
     }
     runs::read(path).map_err(|error| Failure::Input(error.to_string()))

@@ -58,7 +58,7 @@ pub(super) fn text(plan: &Plan, place: &Place, system: &System, went: Option<End
         (None, _) => format!("put your own questions in {cases}"),
     };
     if plan.warns {
-        first += ", then take `level: warn` out of thresholds.yaml: until then no score makes a run red";
+        first += ", then take `level: warn` out of thresholds.yaml: until then no score makes a run red; then take the `#` before its `waive` away too";
     }
     let folder = place.shown(&place.root);
     let there = if folder == "." { String::new() } else { format!(" (in {folder})") };

@@ -34,9 +34,5 @@ pub(super) fn text(folder: &str, system: &System, command: &str) -> String {
     } else {
         format!("          working-directory: {}\n", quoted(folder.to_owned()))
     };
-    FILE.replace("PATHS", &list)
-        .replace("SYSTEM", start)
-        .replace("VERSION", env!("CARGO_PKG_VERSION"))
-        .replace("COMMAND", command)
-        .replace("FOLDER", &folder)
+    FILE.replace("PATHS", &list).replace("SYSTEM", start).replace("GATE", command).replace("FOLDER", &folder)
 }

@@ -38,7 +38,8 @@ pub(crate) struct Accept {
 
 /// Shows and accepts.
 pub(crate) fn run(command: &Accept, context: &Context) -> Result<Ending, Failure> {
-    let opened = Opened::read(&context.policy()).map_err(Failure::Input)?;
+    let file = context.policy_that_is_there().map_err(Failure::Input)?;
+    let opened = Opened::read(&file).map_err(Failure::Input)?;
     let folder = Opened::snapshots(opened.policy());
     let pending = Pending::of_folder(&folder).map_err(Failure::Input)?;
     let meant =

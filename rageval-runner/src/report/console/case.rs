@@ -63,7 +63,7 @@ pub fn lines(
     let for_failed = room - evidence.len().min(room / 2);
     let mut body = at_most(failed, for_failed, "failed");
     let for_evidence = room - body.len();
-    body.extend(evidence.into_iter().take(for_evidence));
+    body.extend(evidence_at_most(evidence, for_evidence, case));
     // What room is left goes to the answer, then to what was expected.
     let spare = room - body.len();
     let answer = answer.map(|answer| lines_of("answer", &answer, (1 + spare).min(MOST_TEXT_LINES))).unwrap_or_default();
@@ -113,6 +113,19 @@ fn at_most(mut lines: Vec<String>, most: usize, label: &str) -> Vec<String> {
         let left_out = lines.len() - (most - 1);
         lines.truncate(most - 1);
         lines.push(line(label, &format!("and {left_out} more")));
+    }
+    lines
+}
+
+/// The same for evidence, where the last line says how the rest is read.
+fn evidence_at_most(mut lines: Vec<String>, most: usize, case: &GoldenCase) -> Vec<String> {
+    if lines.len() > most && most > 0 {
+        let left_out = lines.len() - (most - 1);
+        lines.truncate(most - 1);
+        let id = case.id.as_str();
+        let is_plain = |c: char| c.is_alphanumeric() || "-_.".contains(c);
+        let id = if id.chars().all(is_plain) { id.to_owned() } else { format!("'{}'", id.replace('\'', r"'\''")) };
+        lines.push(whole_line("", &format!("and {left_out} more: cargo rageval explain {id}")));
     }
     lines
 }
@@ -289,18 +302,26 @@ fn accept_lines(
     } else if let Some((_, why)) = findings.undecided.first() {
         lines.push(line("accept", why.accept()));
     }
-    if let Some(broken) = findings.failed.iter().find(|broken| !is_drop(broken)) {
-        let metric = &broken.metric;
-        let lowered = (broken.score * 100.0).floor() / 100.0;
-        // A bar of 0 would be none.
-        let how = if lowered > 0.0 {
-            format!("thresholds: {{{metric}: {{min: {lowered}}}}} or known_failure")
-        } else {
-            format!("known_failure: {{metrics: [{metric}], reason: WHY}}")
-        };
-        lines.push(line("accept", &format!("{how} at {}", case.place)));
+    let below_min: Vec<&Broken> = findings.failed.iter().filter(|broken| !is_drop(broken)).collect();
+    if !below_min.is_empty() {
+        lines.push(whole_line("accept", &format!("{} at {}", accept_below_min(&below_min, findings), case.place)));
     }
     lines
+}
+
+/// What to write for scores below `min`, every metric named: one that is left out keeps the case red.
+fn accept_below_min(below_min: &[&Broken], findings: &CaseFindings) -> String {
+    let lowered = |broken: &Broken| (broken.score * 100.0).floor() / 100.0;
+    // A bar of 0 would be none.
+    if below_min.iter().all(|broken| lowered(broken) > 0.0) {
+        let bars: Vec<String> =
+            below_min.iter().map(|broken| format!("{}: {{min: {}}}", broken.metric, lowered(broken))).collect();
+        return format!("thresholds: {{{}}} or known_failure", bars.join(", "));
+    }
+    // A known failure excuses a drop of its metric too, so that what dropped is named as well.
+    let metrics: BTreeSet<String> = findings.failed.iter().map(|broken| broken.metric.to_string()).collect();
+    let metrics: Vec<String> = metrics.into_iter().collect();
+    format!("known_failure: {{metrics: [{}], reason: WHY}}", metrics.join(", "))
 }
 
 #[cfg(test)]

@@ -229,6 +229,48 @@ fn a_case_that_fails_everywhere_keeps_within_its_lines() {
 }
 
 #[test]
+fn every_metric_that_keeps_a_case_red_is_named() {
+    let accepts = |world: &World| -> Vec<String> {
+        let lines = world.case("c00").lines;
+        lines.into_iter().filter(|line| line.starts_with("accept") && line.contains(" at ")).collect()
+    };
+    let of = |recall: f64| {
+        world().change(|world| {
+            let rule = MetricRule { min: Some(unit(0.9)), ..MetricRule::default() };
+            world.rules.metrics.insert(key("recall@5"), rule);
+            world.record_mut(&id("c00")).outcomes.insert(key("recall@5"), scored(recall));
+        })
+    };
+    assert_eq!(
+        accepts(&of(0.0)),
+        ["accept      known_failure: {metrics: [faithfulness, recall@5], reason: WHY} at cases/en.yaml:10"]
+    );
+    assert_eq!(
+        accepts(&of(0.75)),
+        [
+            "accept      thresholds: {faithfulness: {min: 0.5}, recall@5: {min: 0.75}} or known_failure at cases/en.yaml:10"
+        ]
+    );
+}
+
+#[test]
+fn a_difference_that_is_cut_says_where_the_rest_is() {
+    let world = world().change(|world| world.rules.metrics.clear());
+    let lines_of = |count: usize| {
+        let snapshot = SnapshotFailure { why: "worse".to_owned(), diff: vec!["- a".to_owned(); count] };
+        let case = &world.set.cases[0];
+        decide_case(case, &world.records[&case.id], &world.basis(), Some(&snapshot)).lines
+    };
+    let cut = lines_of(10);
+    assert_eq!(cut.len(), MOST_LINES, "{cut:#?}");
+    assert_eq!(cut.iter().filter(|line| line.starts_with("diff")).count(), 7, "{cut:#?}");
+    assert_eq!(cut[12], "            and 3 more: cargo rageval explain c00", "{cut:#?}");
+    let whole = lines_of(8);
+    assert_eq!(whole.len(), MOST_LINES, "{whole:#?}");
+    assert!(!whole.iter().any(|line| line.contains("more")), "{whole:#?}");
+}
+
+#[test]
 fn text_of_an_answer_is_data() {
     let attack = "\u{1b}[31mred\u{1b}[0m\n::error file=a::b\r##[error]x ##vso[task.complete] \u{202e}txt.exe\u{7}";
     let world = world().change(|world| {
