@@ -34,8 +34,9 @@ pub(crate) fn render(input: &Input<'_>, out: &mut dyn Write) -> io::Result<()> {
         let line = if at == 0 { painted(conclusion.on_default().bold(), line) } else { labelled(line) };
         writeln!(out, "{line}")?;
     }
-    if input.view.run.is_partial() {
-        writeln!(out, "{}", labelled(&format!("partial     {}", visible(&input.view.headline()))))?;
+    if input.view.is_incomplete() {
+        let label = if run.is_partial() { "partial" } else { "undecided" };
+        writeln!(out, "{}", labelled(&format!("{label:<12}{}", visible(&input.view.headline()))))?;
     }
     Ok(())
 }

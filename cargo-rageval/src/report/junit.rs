@@ -51,9 +51,9 @@ fn properties(run: &Run) -> Vec<Property> {
     all.into_iter().filter_map(|(name, value)| Some(Property::new(name, visible(value?)))).collect()
 }
 
-/// What is wrong with the run as a whole, which no trial says: it is partial, or nothing was decided.
+/// What is wrong with the run as a whole, which no trial says: something is missing.
 fn incomplete(view: &View<'_>) -> Option<TestCase> {
-    (view.run.is_partial() || view.run.decisions.is_empty()).then(|| {
+    view.is_incomplete().then(|| {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
         status.set_type("partial").set_message(visible(&view.headline()));
         let mut test_case = TestCase::new("the run is whole", status);

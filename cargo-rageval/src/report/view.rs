@@ -133,6 +133,11 @@ impl<'r> View<'r> {
         }
     }
 
+    /// Whether something is missing, so that nothing is concluded of the golden set unless something failed.
+    pub(crate) fn is_incomplete(&self) -> bool {
+        self.run.is_partial() || self.run.decisions.is_empty() || !self.run.holes().is_empty()
+    }
+
     /// The cases that make the run red.
     pub(crate) fn red_cases(&self) -> impl Iterator<Item = &CaseView<'r>> {
         self.cases.iter().filter(|case| case.is_red())

@@ -28,13 +28,16 @@ fn decision(trial: String) -> impl Strategy<Value = Decision> {
 
 /// Runs with any decisions about any number of cases and gates, whole and partial.
 fn run() -> impl Strategy<Value = Run> {
-    let parts = (0..12_usize, 0..4_usize, any::<bool>()).prop_flat_map(|(cases, gates, is_partial)| {
-        let of_cases = (0..cases).map(|case| prop::option::weighted(0.9, decision(format!("case::en::c{case}"))));
-        let of_gates = (0..gates).map(|gate| decision(format!("gate::recall@5::mean@tags={gate}")));
-        let partial = is_partial.then(|| "shard 1/2".to_owned());
-        (Just(cases), of_cases.collect::<Vec<_>>(), of_gates.collect::<Vec<_>>(), prop::option::of(Just(partial)))
-    });
-    parts.prop_map(|(cases, of_cases, of_gates, partial)| {
+    let lacking = prop_oneof![9 => Just(0_usize), 1 => Just(1)];
+    let parts =
+        (0..12_usize, 0..4_usize, any::<bool>(), lacking).prop_flat_map(|(cases, gates, is_partial, lacking)| {
+            let of_cases = (0..cases).map(|case| prop::option::weighted(0.9, decision(format!("case::en::c{case}"))));
+            let of_gates = (0..gates).map(|gate| decision(format!("gate::recall@5::mean@tags={gate}")));
+            let partial = is_partial.then(|| "shard 1/2".to_owned());
+            let of_cases = of_cases.collect::<Vec<_>>();
+            (Just((cases, lacking)), of_cases, of_gates.collect::<Vec<_>>(), prop::option::of(Just(partial)))
+        });
+    parts.prop_map(|((cases, lacking), of_cases, of_gates, partial)| {
         let golden = |case: usize| CaseBackground {
             case: rageval_runner::model::CaseId::new(format!("c{case}")).expect("an id"),
             trial: format!("case::en::c{case}"),
@@ -49,11 +52,21 @@ fn run() -> impl Strategy<Value = Run> {
             known_failure: None,
             accepted: None,
         };
+        // A record of most cases: without one a whole run has not passed.
+        let record = |case: usize| {
+            serde_json::from_value(serde_json::json!({
+                "case": format!("c{case}"),
+                "digest": "d",
+                "taken": {"taken": "sample", "response": "a", "retrieved_contexts": [], "is_refusal": false},
+                "outcomes": {},
+            }))
+            .expect("a record")
+        };
         Run {
             format: "rageval-run".into(),
             version: 4,
             manifest: Manifest { partial: partial.flatten(), ..Manifest::default() },
-            records: Vec::new(),
+            records: (lacking..cases).map(record).collect(),
             decisions: of_cases.into_iter().flatten().chain(of_gates).collect(),
             cases: (0..cases).map(golden).collect(),
             background: Background::default(),

@@ -47,9 +47,9 @@ fn with_claims(metric: &str, claims: Vec<Claim>) -> Run {
 #[test]
 fn what_the_answer_did_not_say_is_not_told_as_its_claim() {
     for (metric, text, told) in [
-        ("context_precision", "context pt/sizes", "not useful: `context pt/sizes`"),
+        ("context_precision", "context pt/sizes", "not useful: `pt/sizes`"),
         ("context_recall", "Gold is free.", "not found in what was retrieved: `Gold is free.`"),
-        ("answer_correctness", "reference: Gold is free.", "not found in the answer: `Gold is free.`"),
+        ("answer_correctness", "reference: Gold is free.", "missing from the answer: `Gold is free.`"),
     ] {
         let run = with_claims(metric, vec![claim(text, Verdict::Unsupported)]);
         assert_eq!(why(&run, "below-min"), format!("{told}; answered: `Within 30 days.`"), "{metric}");

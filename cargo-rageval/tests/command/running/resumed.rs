@@ -10,7 +10,7 @@ use super::{
     endpoint::{Endpoint, until},
     ends, latest,
 };
-use crate::{folder, loopback::Loopback, write};
+use crate::{folder, loopback::Loopback, run, write};
 
 const RULES: &str = "metrics:\n  recall@5: {min: 0.5, mean: {min: 0.6}}\n";
 
@@ -81,10 +81,14 @@ fn a_record_that_cannot_be_read_is_asked_again() {
 }
 
 #[test]
-fn a_killed_run_is_no_latest_run() {
+fn a_killed_run_is_the_latest_and_nothing_is_concluded_of_it() {
     let (folder, endpoint) = (folder(), Endpoint::start());
     killed(folder.path(), &endpoint);
-    assert!(!folder.path().join("target/rageval/runs/latest").exists());
+    for command in [&["gate"][..], &["report", "--format", "json"], &["baseline", "accept"]] {
+        let ended = run(folder.path(), command);
+        assert_eq!(ended.code, Some(2), "{command:?}: {}", ended.err);
+        assert!(ended.err.contains("the run did not end"), "{}", ended.err);
+    }
 }
 
 #[test]

@@ -1,20 +1,15 @@
 //! A stored run, whole and with parts of it gone.
 
-use std::path::Path;
-
-use crate::{
-    model::{
-        Outcome, Unmeasured,
-        record::Taken,
-        run::{Conclusion, Decision, Ruling, Run},
-    },
-    store::runs,
+use crate::model::{
+    Outcome, Unmeasured,
+    record::Taken,
+    run::{Conclusion, Decision, Ruling, Run},
 };
 
 /// The stored run of version 4 as a whole one that passes.
 fn whole() -> Run {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/formats/run-v4.json");
-    let mut run = runs::read(&path).expect("a run");
+    let text = include_str!("../../../tests/fixtures/formats/run-v4.json");
+    let mut run: Run = serde_json::from_str(text).expect("a run");
     run.manifest.missing.clear();
     run.decisions = [
         "case::a::a",
