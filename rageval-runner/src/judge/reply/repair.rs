@@ -18,6 +18,16 @@ pub(super) fn is_quote(c: char) -> bool {
     matches!(c, '"' | '\'' | '“' | '”' | '„' | '‘' | '’' | '＂')
 }
 
+/// The quotation marks that close a text which this one opened.
+fn closers(open: char) -> &'static [char] {
+    match open {
+        '“' | '”' | '„' | '＂' => &['”', '“', '"', '＂'],
+        '‘' | '’' => &['’', '‘', '\''],
+        '\'' => &['\''],
+        _ => &['"'],
+    }
+}
+
 /// Whether what starts with `{` or `[` starts like JSON rather than like prose: `{"`, `{name:`, `[{`.
 pub(super) fn begins_json(text: &str) -> bool {
     let is_object = |text: &str| {
@@ -182,12 +192,7 @@ impl<'a> Reader<'a> {
     fn string(&mut self, role: Role) -> Result<String, String> {
         let Some(open) = self.peek() else { return Err(self.unexpected("a string")) };
         self.at += open.len_utf8();
-        let closers: &[char] = match open {
-            '“' | '”' | '„' | '＂' => &['”', '“', '"', '＂'],
-            '‘' | '’' => &['’', '‘', '\''],
-            '\'' => &['\''],
-            _ => &['"'],
-        };
+        let closers = closers(open);
         let mut content = String::new();
         while let Some(c) = self.peek() {
             self.at += c.len_utf8();
@@ -270,7 +275,13 @@ fn is_member(text: &str) -> bool {
     let after = match text.chars().next() {
         Some(open) if is_quote(open) => {
             let inner = &text[open.len_utf8()..];
-            let near = inner.char_indices().take(AHEAD).find(|(_, c)| is_quote(*c));
+            // An escaped quotation mark belongs to the key.
+            let mut is_escaped = false;
+            let near = inner.char_indices().take(AHEAD).find(|(_, c)| {
+                let is_end = !is_escaped && closers(open).contains(c);
+                is_escaped = !is_escaped && *c == '\\';
+                is_end
+            });
             near.map(|(end, close)| &inner[end + close.len_utf8()..])
         }
         Some(_) => Some(name_length(text)).filter(|length| *length > 0).map(|length| &text[length..]),

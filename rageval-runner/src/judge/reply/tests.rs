@@ -259,3 +259,11 @@ fn labels_that_merely_occur_or_disagree_are_refused() {
         assert!(read_label(text, labels).is_err(), "{text}: {:?}", read_label(text, labels));
     }
 }
+
+#[test]
+fn an_object_that_is_cut_is_not_completed_by_a_quote_in_it() {
+    for cut in [r#"{"a": {"b": "x", "\"k": null, "c": {"d": "y"}}"#, r#"{"a": {"b": "x", "“k": null, "c": {"d": "y"}}"#]
+    {
+        assert!(read_object(cut).is_err(), "{cut}");
+    }
+}
