@@ -1,11 +1,12 @@
 //! A project in a temporary folder, its system, and what a run of its gate printed.
 
 use std::{
+    collections::BTreeMap,
     fs,
     io::Write as _,
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -38,8 +39,9 @@ pub(crate) async fn answer(query: String) -> rageval_runner::Result<Answer> {
     if let Some(text) = directive("error") {
         return Err(text.into());
     }
-    // What comes in turn, and what comes at random, depend on how many calls this process has made before.
-    let call = CALLS.fetch_add(1, Ordering::SeqCst);
+    // What comes in turn, and what comes at random, depend on how often this process has asked the same before: in which order the repeats
+    // of several cases are asked is nobody's promise.
+    let call = calls_before(&query);
     let one_of = |options: String, at: u64| {
         let options: Vec<&str> = options.split('|').collect();
         options[usize::try_from(at).unwrap_or_default() % options.len()].to_owned()
@@ -72,8 +74,14 @@ pub(crate) async fn answer(query: String) -> rageval_runner::Result<Answer> {
     })
 }
 
-/// Calls of the system by this process.
-static CALLS: AtomicU64 = AtomicU64::new(0);
+/// How often this process has asked a question before, by question; counts this call.
+fn calls_before(query: &str) -> u64 {
+    static CALLS: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
+    let mut calls = CALLS.lock().unwrap_or_else(PoisonError::into_inner);
+    let count = calls.entry(query.to_owned()).or_default();
+    *count += 1;
+    *count - 1
+}
 
 /// A number that follows from the seed and the number of the call, by splitmix64.
 fn random(call: u64) -> u64 {

@@ -38,7 +38,7 @@ fn rules(repeats: &str, metrics: &str) -> String {
 const TRUE: &str = "The fee is 12 euros.";
 const FALSE: &str = "The fee is 99 euros.";
 
-/// A case whose answers come in this turn, over all calls of a process.
+/// A case whose answers come in this turn, over all its calls by one process.
 fn in_turn(id: &str, answers: &[&str], rest: &str) -> String {
     format!("- {{id: {id}, query: \"{id} [found: fee] [turns: {}]\"{rest}}}\n", answers.join("|"))
 }
