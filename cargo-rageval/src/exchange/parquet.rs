@@ -27,7 +27,7 @@ pub(crate) fn rows(path: &Path) -> Result<Vec<Located>, Wrong> {
     let wrong = |error: &dyn std::fmt::Display| Wrong(format!("{}: {error}", path.display()));
     let file = File::open(path).map_err(|error| wrong(&error))?;
     let not_read = |error: ParquetError| match error {
-        ParquetError::NYI(text) | ParquetError::General(text) if text.contains("Disabled feature") => {
+        ParquetError::NYI(text) if text.contains("codec") => {
             wrong(&format!("its compression is not read ({text}); write it with compression=\"snappy\""))
         }
         error => wrong(&error),

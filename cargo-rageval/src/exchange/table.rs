@@ -15,10 +15,22 @@ use super::Wrong;
 /// Every row as a map from the header's names to the cells that are not empty, all as text. A byte order mark and CRLF are fine; rows of
 /// empty cells are skipped.
 pub(crate) fn rows(path: &Path) -> Result<Vec<Located>, Wrong> {
+    let mut rows = cells(path)?;
+    for row in &mut rows {
+        if let Value::Map(cells) = &mut row.value {
+            cells.retain(|(_, cell)| cell.value != Value::Text(String::new()));
+        }
+    }
+    Ok(rows)
+}
+
+/// The same with the cells that are empty.
+pub(crate) fn cells(path: &Path) -> Result<Vec<Located>, Wrong> {
     let text = trec::text(path).map_err(|error| Wrong(error.to_string()))?;
-    let place = |record: &csv::StringRecord| Place {
+    let mut lines = Lines { text: text.as_bytes(), read: 0, line: 1 };
+    let mut place = |record: &csv::StringRecord| Place {
         file: path.display().to_string(),
-        line: record.position().map_or(0, |position| usize::try_from(position.line()).unwrap_or(0)),
+        line: lines.at(record.position().map_or(0, |position| usize::try_from(position.byte()).unwrap_or(0))),
         column: 1,
     };
     let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());
@@ -42,12 +54,32 @@ pub(crate) fn rows(path: &Path) -> Result<Vec<Located>, Wrong> {
             wrong.push(format!("{place}: this row has {} cells, the header has {}", record.len(), names.len()));
             continue;
         }
-        let cells = names.iter().zip(&record).filter(|(_, cell)| !cell.is_empty());
+        let cells = names.iter().zip(&record);
         let cells = cells
             .map(|(name, cell)| (name.clone(), Located { place: place.clone(), value: Value::Text(cell.to_owned()) }));
         rows.push(Located { place: place.clone(), value: Value::Map(cells.collect()) });
     }
     if wrong.is_empty() { Ok(rows) } else { Err(Wrong(wrong.join("\n"))) }
+}
+
+/// Counts lines up to the start of a record. The reader's own count lags behind where lines end with CRLF: it takes the LF for part of the
+/// record after.
+struct Lines<'t> {
+    text: &'t [u8],
+    /// So much is counted.
+    read: usize,
+    line: usize,
+}
+
+impl Lines<'_> {
+    fn at(&mut self, start: usize) -> usize {
+        let is_end = |byte: &&u8| matches!(byte, b'\r' | b'\n');
+        let blank = self.text.iter().skip(start).take_while(is_end).count();
+        let start = (start + blank).clamp(self.read, self.text.len());
+        self.line += self.text[self.read..start].iter().filter(|byte| **byte == b'\n').count();
+        self.read = start;
+        self.line
+    }
 }
 
 /// CSV of a header and rows; every row has as many cells as the header.

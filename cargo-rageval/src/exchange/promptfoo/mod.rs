@@ -2,6 +2,7 @@
 
 mod assertion;
 mod bar;
+mod sheet;
 mod write;
 
 use std::{
@@ -59,7 +60,10 @@ type Vars = BTreeMap<String, Located>;
 pub(crate) fn read(paths: &[PathBuf], query_var: Option<&str>, told: &mut Told) -> Result<PlainSet, Wrong> {
     let mut drafts = Drafts::default();
     for path in paths {
-        let config = yaml(path)?;
+        let config = match ending(path).as_str() {
+            "csv" => sheet_of(path, told)?,
+            _ => yaml(path)?,
+        };
         let folder = path.parent().unwrap_or(Path::new(""));
         let nothing = Located { place: config.place.clone(), value: Value::Null };
         let (tests, default) = match &config.value {
@@ -110,6 +114,19 @@ fn listed(tests: Located, folder: &Path, told: &mut Told) -> Result<Vec<Located>
     let mut found = Vec::new();
     for item in items {
         match &item.value {
+            // Tests that a script or a sheet makes, with what it is told.
+            Value::Map(_) if item.get("path").is_some() && item.get("vars").is_none() => {
+                for (key, value) in unread(&item) {
+                    told.lost_at(
+                        &value.place,
+                        format!("tests.{key}"),
+                        "it is for the script or the sheet that is named",
+                    );
+                }
+                if let Some(named) = item.get("path") {
+                    found.extend(listed(named.clone(), folder, told)?);
+                }
+            }
             Value::Map(_) => found.push(item),
             Value::Text(_) => match referred(item, folder, told)? {
                 Located { value: Value::List(items), .. } => found.extend(items),
@@ -128,14 +145,33 @@ fn listed(tests: Located, folder: &Path, told: &mut Told) -> Result<Vec<Located>
 fn referred(value: Located, folder: &Path, told: &mut Told) -> Result<Located, Wrong> {
     let Value::Text(name) = &value.value else { return Ok(value) };
     let path = folder.join(name.strip_prefix("file://").unwrap_or(name));
-    let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
-    match ending.as_str() {
+    match ending(&path).as_str() {
         "yaml" | "yml" | "json" if !name.contains('*') => Ok(yaml(&path)?),
         "jsonl" if !name.contains('*') => Ok(Located { place: value.place.clone(), value: Value::List(json(&path)?) }),
+        "csv" if !name.contains('*') => sheet_of(&path, told),
         _ => {
-            told.lost_at(&value.place, "tests", format!("{name:?} is not read; name YAML, JSON or JSON lines"));
+            told.lost_at(&value.place, "tests", format!("{name:?} is not read; name YAML, JSON, JSON lines or CSV"));
             Ok(Located { place: value.place.clone(), value: Value::Null })
         }
+    }
+}
+
+fn ending(path: &Path) -> String {
+    path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase()).unwrap_or_default()
+}
+
+fn sheet_of(path: &Path, told: &mut Told) -> Result<Located, Wrong> {
+    let place = Place { file: path.display().to_string(), line: 1, column: 1 };
+    Ok(Located { place, value: Value::List(sheet::tests(path, told)?) })
+}
+
+/// What stands beside a `path`.
+fn unread(item: &Located) -> Vec<(&String, &Located)> {
+    match &item.value {
+        Value::Map(entries) => {
+            entries.iter().filter(|(key, _)| key != "path").map(|(key, value)| (key, value)).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) | Value::List(_) => Vec::new(),
     }
 }
 
@@ -210,7 +246,7 @@ fn case(test: &Located, default: &Located, question: &str, vars: &Vars, drafts: 
     let query = vars.get(question).and_then(Located::word);
     let field = format!("vars.{question}");
     let Some(mut draft) = drafts.start(&test.place, id.as_deref(), (&field, query.as_deref()), told) else { return };
-    for (name, value) in vars.iter().filter(|(name, _)| *name != question) {
+    for (name, value) in vars.iter().filter(|(name, value)| *name != question && value.value != Value::Null) {
         let field = format!("vars.{name}");
         if REFERENCES.contains(&name.as_str()) {
             texts(value).into_iter().flatten().for_each(|text| draft.reference(&field, text));

@@ -17,7 +17,7 @@ use super::{
 
 /// A configuration with `prompts` that show the question alone, and no `providers`: those are the user's.
 pub(crate) fn write(cases: &[PlainCase], told: &mut Told) -> String {
-    told.notice("prompts shows the question alone, and providers are missing: both are the system's");
+    told.notice("prompts shows the question alone, and providers are missing, without which promptfoo refuses the file: both are the system's");
     let tests = cases.iter().map(|case| test(case, told)).collect();
     yaml_text::document(&Tree::Map(vec![
         ("prompts".to_owned(), Tree::List(vec![Tree::Value("{{query}}".into())])),
