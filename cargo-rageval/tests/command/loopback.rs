@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use super::write;
 
 /// What it says of a statement that is shown for the n-th time, counted from 0; `None`: it breaks down.
-type Opinion = dyn Fn(&str, usize) -> Option<&'static str> + Send;
+type Opinion = dyn Fn(&str, usize) -> Option<&'static str> + Send + Sync;
 
 /// A judge that knows these statements, on a free port; its threads end with the test binary.
 pub(crate) struct Loopback {
@@ -33,7 +33,7 @@ pub(crate) struct Loopback {
 struct Shared {
     /// Judged wherever they stand in a request.
     statements: Vec<String>,
-    opinion: Mutex<Box<Opinion>>,
+    opinion: Mutex<Arc<Opinion>>,
     /// Names of requests, with the statements in the order shown.
     asked: Mutex<Vec<(String, Vec<String>)>>,
 }
@@ -45,7 +45,7 @@ impl Loopback {
         let address = listener.local_addr().expect("an address").to_string();
         let shared = Arc::new(Shared {
             statements: statements.into_iter().map(Into::into).collect(),
-            opinion: Mutex::new(Box::new(|_, _| Some("supported"))),
+            opinion: Mutex::new(Arc::new(|_, _| Some("supported"))),
             asked: Mutex::default(),
         });
         let of_thread = Arc::clone(&shared);
@@ -59,8 +59,8 @@ impl Loopback {
     }
 
     /// Changes its mind.
-    pub(crate) fn thinks(&self, opinion: impl Fn(&str, usize) -> Option<&'static str> + Send + 'static) {
-        *self.shared.opinion.lock().expect("no panic") = Box::new(opinion);
+    pub(crate) fn thinks(&self, opinion: impl Fn(&str, usize) -> Option<&'static str> + Send + Sync + 'static) {
+        *self.shared.opinion.lock().expect("no panic") = Arc::new(opinion);
     }
 
     /// How many requests came since this was asked last, and their names, each once.
@@ -120,7 +120,8 @@ fn reply(body: &str, shared: &Shared) -> (u16, String) {
     let times: Vec<usize> = shown.iter().map(|(_, statement)| before(statement)).collect();
     asked.push((name.clone(), shown.iter().map(|(_, statement)| (*statement).clone()).collect()));
     drop(asked);
-    let opinion = shared.opinion.lock().expect("no panic");
+    // An opinion may be waited for while others are had.
+    let opinion = Arc::clone(&shared.opinion.lock().expect("no panic"));
     let mut entries = Vec::new();
     for (((_, statement), times), n) in shown.iter().zip(times).zip(1..) {
         let Some(verdict) = opinion(statement, times) else { return (400, "{\"error\": \"broken\"}".to_owned()) };

@@ -157,7 +157,11 @@ pub(super) async fn settle(
         return Ok(Settled { records, left: BTreeSet::new() });
     }
     let (wanted, further) = match &session.records {
-        Shared::Memory(_) => (Wanted::of(session, selected), None),
+        // A run that may be interrupted keeps what it had as files too, so that whoever goes on does not ask for it again.
+        Shared::Memory(_) => {
+            let kept = session.course.going.as_ref().map(|going| going.folder().further_readings());
+            (Wanted::of(session, selected), kept)
+        }
         Shared::Folder(_) => (Wanted::of_process(session, selected), Some(session.folder.further_readings())),
     };
     let set = &session.files.set;
@@ -213,7 +217,7 @@ type Again = (CaseId, MetricKey, Readings);
 struct Desk<'a> {
     session: &'a Session,
     evaluation: &'a Evaluation,
-    /// Where many processes tell each other; `None` where this one is alone.
+    /// Where many processes tell each other, and a run that is interrupted whoever goes on; `None` where this process is alone.
     further: Option<FurtherReadings>,
     answers: Result<Answers, String>,
     counted: Mutex<readings::Confirmed>,

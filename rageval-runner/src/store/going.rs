@@ -13,7 +13,7 @@ use std::{
 use serde::Deserialize;
 
 use super::{
-    StoreError, ledger,
+    StoreError, ledger, readings,
     runs::{self, ForReports, RunFolder, record_key, reports_file},
     slots::try_lock,
     write_by_way_of,
@@ -24,7 +24,7 @@ use crate::model::{
 };
 
 /// What a run keeps of itself until it has its `run.json`.
-const UNTIL_THE_END: [&str; 2] = ["records", "slots"];
+const UNTIL_THE_END: [&str; 3] = ["records", "readings", "slots"];
 const LOCK: &str = "going.lock";
 
 /// The folder of a run that this process is at.
@@ -133,7 +133,13 @@ pub fn last(runs: &Path, target: &str) -> Result<LastRun, StoreError> {
             return Ok(LastRun::Ended);
         }
         let unreadable = set_aside(&path.join("records"))?;
-        let run = runs::read(&path)?;
+        let mut run = runs::read(&path)?;
+        let kept = run.records.iter().map(|record| record.case.clone()).collect();
+        readings::keep_whole(&path, &kept)?;
+        for record in &mut run.records {
+            // Who goes on finds them in their files, as they were had.
+            record.readings.clear();
+        }
         let spent = path.join("slots").join("budget");
         if spent.is_file() {
             ledger::reopen(&spent)?;

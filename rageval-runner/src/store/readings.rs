@@ -3,8 +3,8 @@
 //! `readings/` holds one file for a case and a metric, beside the records, which stay as they were first written; [`join`] puts them together.
 
 use std::{
-    collections::BTreeMap,
-    fs::File,
+    collections::{BTreeMap, BTreeSet},
+    fs::{self, File},
     io::{self, Read as _, Seek as _, Write as _},
     path::{Path, PathBuf},
 };
@@ -16,7 +16,7 @@ use super::{
     runs::{RunFolder, hash, read_all, read_json, record_key, write_json},
     slots::{Backoff, try_lock, try_lock_to_read},
 };
-use crate::model::{CaseId, GoldenCase, MetricKey, Readings, Record};
+use crate::model::{CaseId, Confirmation, GoldenCase, Heard, MetricKey, Readings, Record};
 
 /// The further readings of one run's folder.
 #[derive(Debug, Clone)]
@@ -184,6 +184,32 @@ pub(super) fn join(folder: &Path, records: &mut [Record]) -> Result<(), StoreErr
     Ok(())
 }
 
+/// Takes away what an interrupted run is not to go on with: readings of cases that it did not keep, whose answers may be other ones the next
+/// time, and readings of which a call came to nothing, since what interrupts a run breaks the calls under way first.
+pub(super) fn keep_whole(folder: &Path, kept: &BTreeSet<CaseId>) -> Result<(), StoreError> {
+    let entries = fs::read_dir(folder.join("readings")).into_iter().flatten().filter_map(Result::ok);
+    for path in entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "json")) {
+        let file: Option<OfMetric> = read_json(&path).unwrap_or_default();
+        if !file.is_some_and(|file| kept.contains(&file.case) && is_whole(&file.readings)) {
+            fs::remove_file(&path).map_err(StoreError::io(&path))?;
+        }
+    }
+    Ok(())
+}
+
+fn is_whole(readings: &Readings) -> bool {
+    let came_to_nothing = |heard: &Heard| match heard {
+        Heard::Nothing { .. } => true,
+        Heard::Verdicts { .. } | Heard::Score { .. } => false,
+    };
+    let is_left = match readings.confirmation {
+        Some(Confirmation::NotConfirmed { .. }) => true,
+        Some(Confirmation::Cleared { .. } | Confirmation::Confirmed { .. }) | None => false,
+    };
+    let mut all = readings.now.iter().chain(&readings.baseline);
+    !is_left && !readings.second_failed && !all.any(came_to_nothing)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -217,6 +243,24 @@ mod tests {
         join(folder.path(), &mut records).expect("joined");
         assert_eq!(records[0].readings[&metric], Readings { second: Some(second), ..heard(0.5) });
         assert!(records[1].readings.is_empty());
+    }
+
+    #[tokio::test]
+    async fn who_goes_on_finds_no_reading_of_another_answer_and_none_that_came_to_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let further = FurtherReadings { folder: folder.path().to_owned() };
+        let metric = key("faithfulness");
+        let broken = Readings { now: vec![Heard::Nothing { why: "cut off".to_owned() }], ..heard(0.5) };
+        let left = Confirmation::NotConfirmed { why: "the budget is spent".to_owned() };
+        let left = Readings { confirmation: Some(left), ..Readings::default() };
+        let cases = ["whole", "broken", "left", "gone"].map(|name| golden(name, 1));
+        for (case, readings) in cases.iter().zip([heard(0.5), broken, left, heard(0.5)]) {
+            further.find_or(case, &metric, Purpose::Suspect, async || Ok(readings)).await.expect("written");
+        }
+        keep_whole(folder.path(), &["whole", "broken", "left"].map(id).into()).expect("looked through");
+        let found = cases.map(|case| further.find(&case, &metric, Purpose::Suspect).expect("readable"));
+        assert_eq!(found, [Some(heard(0.5)), None, None, None]);
+        keep_whole(&folder.path().join("nothing"), &BTreeSet::new()).expect("no folder");
     }
 
     #[tokio::test]

@@ -3,11 +3,15 @@
 use std::{
     path::{Path, PathBuf},
     process::{Child, Stdio},
+    sync::{
+        Arc, Condvar, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use super::{
     alone,
-    endpoint::{Endpoint, until},
+    endpoint::{Endpoint, LONG, until},
     ends, latest,
 };
 use crate::{folder, loopback::Loopback, run, write};
@@ -16,10 +20,15 @@ const RULES: &str = "metrics:\n  recall@5: {min: 0.5, mean: {min: 0.6}}\n";
 
 /// The records of the run that was begun last.
 fn records(folder: &Path) -> usize {
+    kept(folder, "records")
+}
+
+/// How many files of a kind the run that was begun last keeps.
+fn kept(folder: &Path, kind: &str) -> usize {
     let runs = folder.join("target/rageval/runs/rageval-run");
     let folders = std::fs::read_dir(runs).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
     let last: Option<PathBuf> = folders.filter(|path| path.is_dir()).max();
-    let kept = last.into_iter().flat_map(|run| std::fs::read_dir(run.join("records"))).flatten();
+    let kept = last.into_iter().flat_map(|run| std::fs::read_dir(run.join(kind))).flatten();
     kept.filter_map(Result::ok).filter(|entry| entry.path().extension().is_some_and(|ending| ending == "json")).count()
 }
 
@@ -114,6 +123,49 @@ fn what_an_interrupted_run_spent_counts() {
     assert_eq!(judge.asked().0, 1);
     assert!(ended.out.contains("spent: 3 requests"), "{}", ended.out);
     assert_eq!(latest(folder.path()).manifest.spent.map(|spent| spent.requests), Some(3));
+}
+
+#[test]
+fn readings_that_were_had_before_the_interruption_are_not_asked_for_again() {
+    let (folder, endpoint) = (folder(), Endpoint::start());
+    let statements = ["ask-a takes 30 days.", "ask-b takes 30 days.", "ask-c takes 30 days."];
+    let judge = Loopback::start(statements);
+    let rules = format!(
+        "judge: {}\nmetrics:\n  faithfulness: {{min: 0.8}}\nbudget: {{requests: 100}}\nsnapshots: {{fail_on: never}}\n\
+         waive: {{calibration: {{reason: a test, until: 9999-01-01}}}}\n",
+        judge.judge("m-2026-01-01").replace("timeout: 20s", "timeout: 60s, mode: live")
+    );
+    endpoint.project(folder.path(), &rules);
+    // `c` is supported; of `b` no further reading comes until it may.
+    let gate = Arc::new((Mutex::new(false), Condvar::new()));
+    let of_judge = Arc::clone(&gate);
+    let waits = Arc::new(AtomicBool::new(false));
+    let tells = Arc::clone(&waits);
+    judge.thinks(move |statement, times| {
+        if statement.starts_with("ask-b") && times > 0 {
+            tells.store(true, Ordering::SeqCst);
+            let (is_open, changed) = &*of_judge;
+            let is_open = is_open.lock().expect("no panic");
+            drop(changed.wait_timeout_while(is_open, LONG, |is_open| !*is_open).expect("no panic"));
+        }
+        Some(if statement.starts_with("ask-c") { "supported" } else { "unsupported" })
+    });
+    let mut child = start(folder.path(), &["run"]);
+    let is_between = || waits.load(Ordering::SeqCst) && kept(folder.path(), "readings") == 1;
+    until("the readings of one suspect are kept, and one of the other is waited for", is_between);
+    child.kill().expect("killed");
+    child.wait().expect("ended");
+    *gate.0.lock().expect("no panic") = true;
+    gate.1.notify_all();
+    // Three first readings, one that is waited for, and those of `a`.
+    let of_a = judge.asked().0 - 4;
+    ends(folder.path(), &["run", "--resume"], 1);
+    assert_eq!(judge.asked(), (of_a, vec!["faithfulness-confirm".to_owned()]), "those of `b`, which takes as many");
+    let run = latest(folder.path());
+    let readings: Vec<usize> =
+        run.records.iter().map(|record| record.readings.values().map(|read| read.now.len()).sum()).collect();
+    assert_eq!(readings, [of_a, of_a, 0]);
+    assert_eq!(kept(folder.path(), "readings"), 0, "what was kept for an interruption is gone");
 }
 
 #[test]
