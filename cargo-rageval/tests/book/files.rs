@@ -42,6 +42,7 @@ pub(crate) fn read(block: &Block) -> Result<(), String> {
         }
         ("yaml", Some("labels")) => labels(&block.body),
         ("yaml", Some("judge-file")) => judge_file(&block.body),
+        ("yaml", Some("workflow")) => workflow(&block.body),
         ("json", None) => json(&block.body),
         ("json", Some("script")) => Scripted::from_text(&block.body).map(drop).map_err(|e| e.to_string()),
         ("json", Some("vectors")) => Vectors::from_text(&block.body).map(drop).map_err(|e| e.to_string()),
@@ -131,6 +132,30 @@ fn labels(body: &str) -> Result<(), String> {
 /// A file with a `judge` alone, for `calibrate --judge`.
 fn judge_file(body: &str) -> Result<(), String> {
     fragment(body)
+}
+
+/// A piece of a workflow: it is YAML, and what it gives to our action are inputs of it. GitHub alone can run it.
+fn workflow(body: &str) -> Result<(), String> {
+    let read = |text: &str| serde_yaml::from_str::<Value>(text).map_err(|e| e.to_string());
+    let action = fs::read_to_string(super::root().join("action.yml")).map_err(|e| format!("action.yml: {e}"))?;
+    let action = read(&action)?;
+    let unknown: Vec<String> = steps(&read(body)?)
+        .into_iter()
+        .filter(|step| step["uses"].as_str().is_some_and(|uses| uses == "./" || uses.starts_with("rageval/")))
+        .flat_map(|step| step["with"].as_object().map(|with| with.keys().cloned().collect()).unwrap_or_else(Vec::new))
+        .filter(|input| action["inputs"].get(input).is_none())
+        .collect();
+    if unknown.is_empty() { Ok(()) } else { Err(format!("no inputs of action.yml: {}", unknown.join(", "))) }
+}
+
+/// The steps of a workflow, wherever they stand in it.
+fn steps(of: &Value) -> Vec<&Value> {
+    match of {
+        Value::Object(map) if map.contains_key("uses") => vec![of],
+        Value::Object(map) => map.values().flat_map(steps).collect(),
+        Value::Array(items) => items.iter().flat_map(steps).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
+    }
 }
 
 /// One value, or one on each line; a key twice is an error.

@@ -13,6 +13,11 @@ const FAULTS: &[(&str, &str, &str)] = &[
     ("cases with an unknown key", "```yaml\n- {id: a, querry: b}\n```\n", "querry"),
     ("JSON that is none", "```json\n{a: 1}\n```\n", "key must be a string"),
     ("a script with an unknown key", "```json as=script\n{\"reqest\": 1}\n```\n", "reqest"),
+    (
+        "an input that the action lacks",
+        "```yaml as=workflow\n- uses: ./\n  with: {judge-mod: replay}\n```\n",
+        "judge-mod",
+    ),
     ("a format that nothing reads", "```csv\na,b\n```\n", "nothing reads csv"),
     ("a file that the reader can't name", "```json file=a.json\n1\n```\n", "do not name `a.json`"),
     ("a link to no page", "[a](nowhere.md)\n", "no such page"),

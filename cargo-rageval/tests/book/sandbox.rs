@@ -98,7 +98,10 @@ impl Sandbox {
 
     /// A printed text as the page would show it.
     pub(crate) fn shown(&self, printed: &str) -> String {
-        let text = printed.replace(&*self.here.to_string_lossy(), "[..]");
+        // How far a run is is told where it takes seconds, as on a machine that has much to do.
+        let is_progress = |line: &&str| line.contains(" cases, ") && line.contains(" a second, about ");
+        let lines: String = printed.split_inclusive('\n').filter(|line| !is_progress(line)).collect();
+        let text = lines.replace(&*self.here.to_string_lossy(), "[..]");
         self.port.map_or_else(|| text.clone(), |port| text.replace(&port.to_string(), PORT))
     }
 
