@@ -121,16 +121,11 @@ impl Context {
     }
 
     /// The file of the policy.
-    pub(crate) fn policy(&self) -> PathBuf {
-        self.root.join(load::FILE_NAME)
-    }
-
-    /// The same where there is one.
     ///
     /// # Errors
     /// There is none, with how to begin.
     pub(crate) fn policy_that_is_there(&self) -> Result<PathBuf, String> {
-        let file = self.policy();
+        let file = self.root.join(load::FILE_NAME);
         // One that is there and can't be read is told by whoever reads it.
         match file.symlink_metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {

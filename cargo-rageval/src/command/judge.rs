@@ -88,8 +88,8 @@ pub(crate) fn run(judge: &Judge, context: &Context) -> Result<Ending, Failure> {
 }
 
 fn run_check(check: &Check, context: &Context) -> Result<Ending, Failure> {
-    let policy = load::policy(&context.root.join(load::FILE_NAME), METRICS)
-        .map_err(|problems| Failure::Input(problems.to_string()))?;
+    let file = context.policy_that_is_there().map_err(Failure::Input)?;
+    let policy = load::policy(&file, METRICS).map_err(|problems| Failure::Input(problems.to_string()))?;
     let judge = asking::open_judge(&policy)?;
     let stamp = judge.stamp();
     if judge.is_deterministic() {

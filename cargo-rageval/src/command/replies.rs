@@ -68,10 +68,7 @@ pub(super) struct Stored {
 impl Stored {
     /// Reads the policy; models that are code have nothing stored.
     pub(super) fn of_policy(context: &Context) -> Result<Self, Failure> {
-        let file = context.root.join(load::FILE_NAME);
-        if !file.is_file() {
-            return Err(Failure::Input("there is no thresholds.yaml here or above, which names the judge".to_owned()));
-        }
+        let file = context.policy_that_is_there().map_err(Failure::Input)?;
         let policy = load::policy(&file, METRICS).map_err(|problems| Failure::Input(problems.to_string()))?;
         let replies = ReplyKeys::of(&policy.judge);
         let vectors = policy.embedder.as_ref().and_then(VectorKeys::of);

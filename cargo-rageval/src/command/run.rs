@@ -13,7 +13,10 @@ use clap::{Args, ValueEnum};
 use rageval_runner::{
     Location,
     harness::{Opened, Order, Part, Start},
-    model::run::{Conclusion, Decision, Ruling, Run},
+    model::{
+        Place, Record, Records, Taken,
+        run::{Conclusion, Decision, Ruling, Run},
+    },
     report::console::text::visible,
     store::runs,
 };
@@ -105,6 +108,7 @@ pub(crate) fn run(command: &RunGate, context: &Context) -> Result<Ending, Failur
     }
     let is_whole = part == Part::Whole;
     let start = if command.resume { Start::Resumed } else { Start::Anew };
+    let asked = opened.policy().system.place.clone();
     let progress = Progress::new(context.ci);
     on_interruption(progress.clone(), command.flags())?;
     let ended = opened.run(Order { part, start }, &context.surroundings(location()), progress.teller());
@@ -115,7 +119,10 @@ pub(crate) fn run(command: &RunGate, context: &Context) -> Result<Ending, Failur
         ending => ending,
     };
     match command.format {
-        Format::Text => decided::print(&ended.decisions, &ended.summary)?,
+        Format::Text => {
+            decided::print(&ended.decisions, &ended.summary)?;
+            tell_unanswered(&ended.records, &asked);
+        }
         Format::Json => {
             let folder = ended.path.parent().unwrap_or(&ended.path);
             let conclusion = Conclusion::of(&ended.decisions);
@@ -128,6 +135,16 @@ pub(crate) fn run(command: &RunGate, context: &Context) -> Result<Ending, Failur
 /// Where insta is called; our own comparison decides.
 pub(super) fn location() -> Location {
     rageval_runner::location!()
+}
+
+/// Says what to do where the system answered no question at all: what is wrong is rather the system than its cases.
+pub(super) fn tell_unanswered(records: &Records, system: &Place) {
+    let is_failed = |record: &Record| matches!(record.taken, Taken::Failed(_));
+    if !records.is_empty() && records.values().all(|record| is_failed(record)) {
+        tell(&format!(
+            "the system answered no question: is it running, and does `system` ({system}) say where? The causes stand above"
+        ));
+    }
 }
 
 /// What is said where no case is to be run again.

@@ -67,7 +67,7 @@ impl From<Words> for Language {
 
 /// Asks, writes, and says what it wrote.
 pub(crate) fn run(steps: &Steps, context: &Context) -> Result<Ending, Failure> {
-    let file = context.root.join(load::FILE_NAME);
+    let file = context.policy_that_is_there().map_err(Failure::Input)?;
     let (policy, all) =
         load::steps::from_files(&file, METRICS).map_err(|problems| Failure::Input(problems.to_string()))?;
     let over = asking::mode_of(context)?;

@@ -2,6 +2,7 @@
 
 mod files;
 mod function;
+mod source;
 mod touch;
 
 use std::{
@@ -23,6 +24,7 @@ use rageval_runner::{
 use self::{
     files::Watcher,
     function::Test,
+    source::Source,
     touch::{Face, Touch, touched},
 };
 use super::{
@@ -39,7 +41,7 @@ use crate::{
 /// Runs all cases once, then waits for changes. A changed threshold, baseline or snapshot asks nothing: the records that are there are
 /// decided again. A changed or new case is asked alone, and all is decided with it. A changed judge, system or metric asks every case; a judge
 /// that may cost money is asked so only after a yes, or with --yes. Of a system that is a function its own test is run: `cargo test
-/// --test rag_regression`, with --exact for a changed case. What answers behind an endpoint or a command is not watched.
+/// --test rag_regression`, with --exact for a changed case; its source, in the packages of the workspace, is watched too. What answers behind an endpoint or a command is not watched.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -69,27 +71,30 @@ pub(crate) fn run(command: &Watch, context: &Context) -> Result<Ending, Failure>
         if let Some(progress) = &*progress.lock().unwrap_or_else(PoisonError::into_inner) {
             progress.clear();
         }
-        tell("watch ended");
+        // A terminal shows the keys, and what is said then begins its own line.
+        tell(if io::stderr().is_terminal() { "\nwatch ended" } else { "watch ended" });
         process::exit(0);
     })
     .map_err(|error| Failure::Input(format!("Ctrl-C cannot be handled: {error}")))?;
     let at_fault = |error: notify::Error| Failure::Input(format!("changes of files cannot be watched: {error}"));
+    context.policy_that_is_there().map_err(Failure::Input)?;
     let root = std::path::absolute(&context.root).or_else(|_| std::env::current_dir())?;
-    let mut watcher = Watcher::new().map_err(at_fault)?;
+    let mut watcher = Watcher::new(Source::of(context, &root)).map_err(at_fault)?;
     let mut known: Option<Known> = None;
     let mut test = Test::new(context);
     let mut problems = String::new();
     loop {
-        let has_told = match Opened::read(&context.policy()) {
+        let has_told = match context.policy_that_is_there().and_then(|file| Opened::read(&file)) {
             Ok(opened) => {
                 // Before the files are looked into: what changes from here on is told.
                 watcher.look_at(&root, Some(opened.policy())).map_err(at_fault)?;
                 let had_problems = !std::mem::take(&mut problems).is_empty();
                 let has_told =
-                    turn(command, context, &opened, &mut known, &mut test, progress).unwrap_or_else(|failure| {
-                        crate::exit::code(Err(failure));
-                        true
-                    });
+                    turn(command, context, (&opened, watcher.face(&opened)), &mut known, &mut test, progress)
+                        .unwrap_or_else(|failure| {
+                            crate::exit::code(Err(failure));
+                            true
+                        });
                 // Folders that the run made, such as that of the snapshots.
                 watcher.look_at(&root, Some(opened.policy())).map_err(at_fault)?;
                 if had_problems && !has_told {
@@ -118,12 +123,12 @@ pub(crate) fn run(command: &Watch, context: &Context) -> Result<Ending, Failure>
 fn turn(
     command: &Watch,
     context: &Context,
-    opened: &Opened,
+    (opened, face): (&Opened, Result<Face, String>),
     known: &mut Option<Known>,
     test: &mut Test<'_>,
     progress: &Mutex<Option<Progress>>,
 ) -> Result<bool, Failure> {
-    let face = files::face(opened).map_err(Failure::Input)?;
+    let face = face.map_err(Failure::Input)?;
     let touch = match known.as_ref() {
         Some(known) => touched(&known.face, &face),
         None => Touch::All(Vec::new()),
@@ -195,6 +200,7 @@ fn asked(
     progress.clear();
     let ended = ended?;
     decided::print(&ended.decisions, &ended.summary)?;
+    run::tell_unanswered(&ended.records, &opened.policy().system.place);
     Ok(ended.records)
 }
 
@@ -224,5 +230,9 @@ fn may_ask(command: &Watch, policy: &Policy) -> bool {
     tell("the judge may cost money (`cargo rageval estimate` says what it takes); ask? [y/N]");
     let mut line = String::new();
     let is_read = io::stdin().lock().read_line(&mut line).is_ok();
-    is_read && matches!(line.trim(), "y" | "Y" | "yes")
+    let is_yes = is_read && matches!(line.trim(), "y" | "Y" | "yes");
+    if !is_yes {
+        tell("not asked: the next change asks again");
+    }
+    is_yes
 }

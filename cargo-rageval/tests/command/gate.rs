@@ -106,8 +106,19 @@ fn a_latest_run_of_a_part_says_how_to_run_all() {
 #[test]
 fn a_folder_without_rules_says_how_to_begin() {
     let folder = folder();
-    for command in ["gate", "run"] {
-        let text = ends(folder.path(), &[command], 2);
+    let commands: [&[&str]; 9] = [
+        &["gate"],
+        &["run"],
+        &["watch"],
+        &["judge", "check"],
+        &["cases", "lint"],
+        &["cases", "stats"],
+        &["steps"],
+        &["replies", "prune"],
+        &["estimate"],
+    ];
+    for command in commands {
+        let text = ends(folder.path(), command, 2);
         assert!(text.contains("no thresholds.yaml here") && text.contains("`cargo rageval init`"), "{text}");
     }
 }

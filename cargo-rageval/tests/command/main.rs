@@ -23,6 +23,8 @@ mod running;
 mod schema;
 mod score;
 mod steps;
+#[cfg(unix)]
+mod terminal;
 mod watching;
 mod window;
 

@@ -321,7 +321,7 @@ fn the_latest_run_is_taken_where_there_is_one_target_only() {
 fn a_judge_that_is_code_has_no_replies() {
     let folder = folder();
     write(folder.path(), "Cargo.toml", "[workspace]\n");
-    assert!(refuses(folder.path(), &["replies", "prune"]).contains("there is no thresholds.yaml here or above"));
+    assert!(refuses(folder.path(), &["replies", "prune"]).contains("no thresholds.yaml here or in a folder above"));
     write(folder.path(), "thresholds.yaml", "version: 1\nmetrics: {recall@5: }\n");
     let text = ends(folder.path(), &["replies", "show", "a"], 2);
     assert!(text.contains("the judge of thresholds.yaml is `offline`, which is code"), "{text}");

@@ -261,3 +261,17 @@ fn ci_writes_nothing_beside_the_source() {
     assert!(ended.err.contains("INSTA_UPDATE=always would accept changed verdicts unseen"), "{}", ended.err);
     assert!(ended.err.contains("on your machine with `cargo rageval snapshots accept`"), "{}", ended.err);
 }
+
+#[test]
+fn a_system_that_answers_nothing_is_asked_for_at_its_place() {
+    let folder = folder();
+    let system =
+        "{kind: http, generator: none-code, url: \"http://127.0.0.1:9/ask\", body: {q: \"{{ query }}\"}, answer: /a}";
+    recorded(folder.path(), RETRIEVAL);
+    write(folder.path(), "thresholds.yaml", &format!("version: 1\nsystem: {system}\n{RETRIEVAL}"));
+    let ended = ends(folder.path(), &["run"], 3);
+    let told = "the system answered no question: is it running, and does `system` (thresholds.yaml:2) say where?";
+    assert!(ended.err.contains(told), "{}", ended.err);
+    recorded(folder.path(), RETRIEVAL);
+    assert!(!ends(folder.path(), &["run"], 1).err.contains("answered no question"));
+}

@@ -160,6 +160,19 @@ fn a_judge_that_may_cost_money_is_asked_about_everything_after_a_yes_alone() {
     assert_eq!(endpoint.asked().len(), 3);
 }
 
+#[test]
+fn a_changed_address_is_asked_about_every_case() {
+    let (folder, endpoint, other) = (folder(), Endpoint::start(), Endpoint::start());
+    endpoint.project(folder.path(), RULES);
+    let watch = Watch::start(folder.path(), &[]);
+    watch.says(WAITS);
+    assert_eq!(endpoint.asked().len(), 3);
+    other.project(folder.path(), RULES);
+    watch.says("the system changed: asking 3 cases");
+    watch.says(WAITS);
+    assert_eq!((endpoint.asked().len(), other.asked().len()), (0, 3));
+}
+
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_it_cleanly() {
@@ -192,6 +205,9 @@ fn a_function_is_asked_by_its_own_test() {
     let folder = folder();
     super::running::recorded(folder.path(), RULES);
     write(folder.path(), "thresholds.yaml", &format!("version: 1\n{RULES}"));
+    std::fs::create_dir_all(folder.path().join("src/answers")).expect("made");
+    std::fs::create_dir_all(folder.path().join("tests/snapshots")).expect("made");
+    write(folder.path(), "src/answers/shop.txt", "30 days");
     let cargo = fake_cargo(folder.path());
     let watch = Watch::with_cargo(folder.path(), &cargo);
     let asked = || {
@@ -215,4 +231,10 @@ fn a_function_is_asked_by_its_own_test() {
     watch.says("error: no run of all cases is there to be decided");
     watch.says(WAITS);
     assert_eq!(asked(), "");
+    // A snapshot is no source.
+    write(folder.path(), "tests/snapshots/a.snap.new", "x");
+    write(folder.path(), "src/answers/shop.txt", "14 days");
+    watch.says("the source changed: asking 3 cases");
+    watch.says(WAITS);
+    assert_eq!(asked(), "test --quiet --test rag_regression --\n");
 }

@@ -123,7 +123,7 @@ pub enum Refusal {
     #[error("{0}")]
     NotResumed(String),
     /// The run folder can't be used.
-    #[error("the run folder cannot be used: {0}")]
+    #[error("the run folder cannot be used: {0}; RAGEVAL_RUNS names another folder for runs")]
     Store(#[from] StoreError),
 }
 

@@ -89,7 +89,7 @@ pub(super) fn named_twice<'m>(metrics: &[&'m dyn Metric]) -> Option<&'m str> {
 pub(super) fn files(package: &Path, metrics: &[&dyn Metric], flags: &Flags) -> Result<Files, String> {
     let file = load::find(package).ok_or_else(|| {
         format!(
-            "no thresholds.yaml in {} or a folder above it, up to the workspace root; it holds the rules of the gate",
+            "no thresholds.yaml in {} or a folder above it, up to the workspace root; it holds the rules of the gate: start one with `cargo rageval init`",
             package.display()
         )
     })?;

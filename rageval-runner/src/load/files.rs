@@ -116,7 +116,13 @@ fn walk(policy: &Policy, folder: &Path, depth: usize, files: &mut Vec<CaseFile>,
         Err(error) if depth == 0 => {
             let message =
                 format!("the cases cannot be read from {}: {}", quoted(&relative_name(policy, folder)), reason(&error));
-            problems.push(Diagnostic::at(&policy.source, &policy.cases_span, message));
+            let problem = Diagnostic::at(&policy.source, &policy.cases_span, message);
+            problems.push(match error.kind() {
+                io::ErrorKind::NotFound => {
+                    problem.help("make the folder and put a file of cases into it, or name another")
+                }
+                _ => problem,
+            });
             return;
         }
         Err(error) => {

@@ -29,7 +29,7 @@ crate::tests![
 fn no_thresholds_is_red() {
     let project = Project::new(RECALL, FINE);
     std::fs::remove_file(project.path("thresholds.yaml")).expect("removed");
-    project.run(&[]).ends_with(101).says("no thresholds.yaml");
+    project.run(&[]).ends_with(101).says("no thresholds.yaml").says("start one with `cargo rageval init`");
 }
 
 fn an_empty_set_is_red() {

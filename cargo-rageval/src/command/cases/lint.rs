@@ -4,7 +4,7 @@ mod case;
 mod code;
 mod set;
 
-use std::{collections::BTreeMap, io::Write};
+use std::{collections::BTreeMap, io::Write, path::Path};
 
 use clap::{Args, ValueEnum};
 use rageval_runner::{
@@ -75,7 +75,8 @@ pub(super) fn run(command: &Lint, context: &Context) -> Result<Ending, Failure> 
             return Err(Failure::Input(format!("{} is both allowed and denied", code.name())));
         }
     }
-    let found = read(context).map(|(policy, golden_set, queries)| {
+    let file = context.policy_that_is_there().map_err(Failure::Input)?;
+    let found = read(&file).map(|(policy, golden_set, queries)| {
         let mut findings = findings(&policy, &golden_set, &queries);
         findings.retain(|finding| !command.allow.contains(&finding.code));
         (golden_set.cases.len(), findings)
@@ -105,8 +106,8 @@ pub(super) fn run(command: &Lint, context: &Context) -> Result<Ending, Failure> 
 type Read = (Policy, GoldenSet, std::collections::BTreeSet<String>);
 
 /// All that the findings are about.
-fn read(context: &Context) -> Result<Read, Diagnostics> {
-    let policy = load::policy(&context.root.join(load::FILE_NAME), METRICS)?;
+fn read(file: &Path) -> Result<Read, Diagnostics> {
+    let policy = load::policy(file, METRICS)?;
     let set = load::cases(&policy, METRICS)?;
     let slices = load::check_slices(&policy, &set);
     if !slices.is_empty() {

@@ -19,7 +19,10 @@ use crate::exit::tell;
 /// Plain lines come at each tenth of the cases, and not more often than this.
 const LEAST_BETWEEN: Duration = Duration::from_secs(2);
 
-const TEMPLATE: &str = "{bar:24} {pos}/{len} cases  {rate}  {eta} left  {msg}";
+/// The bar is drawn anew so often, so that the time left moves also while an answer is awaited.
+const TICK: Duration = Duration::from_millis(500);
+
+const TEMPLATE: &str = "{bar:24} {pos}/{len} cases  {pace}  {msg}";
 
 /// How far a run is, and who sees it. Clones share it.
 #[derive(Clone)]
@@ -28,10 +31,19 @@ pub(crate) struct Progress(Arc<Mutex<State>>);
 struct State {
     screen: Screen,
     counted: Counted,
+    /// Apart, since the bar looks at it while it is drawn.
+    speed: Arc<Mutex<Speed>>,
     began: Instant,
     told: Instant,
     /// Cases that were done when a plain line was printed last.
     told_at: usize,
+}
+
+/// What the speed of a run is reckoned from: cases of an earlier run tell nothing of it.
+#[derive(Debug, Clone, Copy)]
+struct Speed {
+    began: Instant,
+    done: usize,
 }
 
 enum Screen {
@@ -54,18 +66,23 @@ struct Counted {
 impl Progress {
     /// A bar where standard error is a terminal and this is not CI.
     pub(crate) fn new(is_ci: bool) -> Self {
+        let now = Instant::now();
+        let speed = Arc::new(Mutex::new(Speed { began: now, done: 0 }));
         let screen = if std::io::stderr().is_terminal() && !is_ci {
-            let rate = |state: &ProgressState, text: &mut dyn fmt::Write| {
-                let _ = write!(text, "{:.1} a second", state.per_sec());
+            let of_bar = Arc::clone(&speed);
+            let pace = move |state: &ProgressState, text: &mut dyn fmt::Write| {
+                let Speed { began, done } = *of_bar.lock().unwrap_or_else(PoisonError::into_inner);
+                let left = state.len().map(|cases| cases.saturating_sub(state.pos()));
+                let _ = text.write_str(&pace(left, done, began.elapsed()));
             };
             let style = ProgressStyle::with_template(TEMPLATE).unwrap_or_else(|_| ProgressStyle::default_bar());
-            let style = style.with_key("rate", rate);
+            let style = style.with_key("pace", pace);
             Screen::Bar(ProgressBar::no_length().with_style(style.progress_chars("=> ")))
         } else {
             Screen::Lines
         };
-        let now = Instant::now();
-        Self(Arc::new(Mutex::new(State { screen, counted: Counted::default(), began: now, told: now, told_at: 0 })))
+        let counted = Counted::default();
+        Self(Arc::new(Mutex::new(State { screen, counted, speed, began: now, told: now, told_at: 0 })))
     }
 
     /// Who is to be told.
@@ -95,10 +112,11 @@ impl State {
         match &self.screen {
             Screen::Bar(bar) => {
                 let Counted { cases, stored, done, .. } = self.counted;
+                self.speed.lock().unwrap_or_else(PoisonError::into_inner).done = done;
                 if bar.length().is_none() {
+                    self.speed.lock().unwrap_or_else(PoisonError::into_inner).began = Instant::now();
                     bar.set_length(cases as u64);
-                    bar.set_position(stored as u64);
-                    bar.reset_eta();
+                    bar.enable_steady_tick(TICK);
                 }
                 bar.set_message(self.counted.notes().join("  "));
                 bar.set_position((stored + done) as u64);
@@ -165,6 +183,18 @@ impl Counted {
     }
 }
 
+/// Rate and time left as the bar shows them: neither is known before the first answer, and after the last there is no case to wait for.
+fn pace(left: Option<u64>, done: usize, elapsed: Duration) -> String {
+    match left {
+        Some(0) => "all asked".to_owned(),
+        Some(left) if done > 0 => {
+            let rate = done as f64 / elapsed.as_secs_f64().max(0.001);
+            format!("{rate:.1} a second  {} left", span(left as f64 / rate))
+        }
+        Some(_) | None => "waiting for the first answer".to_owned(),
+    }
+}
+
 /// A span of time in one unit.
 fn span(seconds: f64) -> String {
     if seconds < 120.0 { format!("{:.0} s", seconds.ceil()) } else { format!("{:.0} min", (seconds / 60.0).ceil()) }
@@ -204,6 +234,14 @@ mod tests {
     fn a_line_comes_with_each_tenth() {
         let due: Vec<usize> = (1..=20).filter(|done| counted(5, *done).is_due(done - 1)).collect();
         assert_eq!(due, [5, 15]);
+    }
+
+    #[test]
+    fn the_bar_states_no_rate_before_an_answer_and_no_time_after_the_last() {
+        let elapsed = Duration::from_secs(8);
+        assert_eq!(pace(Some(30), 0, elapsed), "waiting for the first answer");
+        assert_eq!(pace(Some(20), 10, elapsed), "1.2 a second  16 s left");
+        assert_eq!(pace(Some(0), 10, elapsed), "all asked");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The files that `watch` looks at: what they say, and when they change.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     hash::{DefaultHasher, Hash as _, Hasher as _},
     path::{Path, PathBuf},
     sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
@@ -19,7 +19,10 @@ use rageval_runner::{
     system::spec::SystemKind,
 };
 
-use super::touch::Face;
+use super::{
+    source::{Depth, Source},
+    touch::{Answers, Face},
+};
 
 /// An editor writes a file in several steps; they are one change.
 const SETTLED: Duration = Duration::from_millis(150);
@@ -31,14 +34,17 @@ const MOST_STEPS: usize = 40;
 ///
 /// # Errors
 /// A judge or embedder that can't be opened.
-pub(super) fn face(opened: &Opened) -> Result<Face, String> {
+fn face(opened: &Opened, source: &Source) -> Result<Face, String> {
     let policy = opened.policy();
     // What a judge is depends on no key.
     let judge = judge::open(&policy.judge, &|_| None)?;
     let embedder = policy.embedder.as_ref().map(|spec| embed::open(spec, &|_| None)).transpose()?;
     let stamp = stamp::of_scores(policy, judge.as_ref(), embedder.as_deref());
-    let recorded = recorded(policy).map(|path| digest([path])).unwrap_or_default();
-    Ok(Face::of(policy, opened.set(), stamp, recorded, &digest(beside(policy))))
+    let answers = Answers {
+        recorded: recorded(policy).map(|path| digest([path])).unwrap_or_default(),
+        source: if is_function(policy) { digest(source.files()) } else { String::new() },
+    };
+    Ok(Face::of(policy, opened.set(), stamp, answers, &digest(beside(policy))))
 }
 
 /// Files beside policy and cases that decisions depend on.
@@ -63,6 +69,13 @@ fn recorded(policy: &Policy) -> Option<PathBuf> {
     }
 }
 
+fn is_function(policy: &Policy) -> bool {
+    match &policy.system.kind {
+        SystemKind::Function => true,
+        SystemKind::Recorded(_) | SystemKind::Command(_) | SystemKind::Http(_) => false,
+    }
+}
+
 /// A digest that means something within this process; a file that can't be read is one that is not there.
 fn digest(files: impl IntoIterator<Item = PathBuf>) -> String {
     let mut hasher = DefaultHasher::new();
@@ -77,6 +90,7 @@ pub(super) struct Watcher {
     watcher: RecommendedWatcher,
     changes: Receiver<()>,
     folders: BTreeSet<PathBuf>,
+    source: Source,
 }
 
 impl Watcher {
@@ -84,27 +98,44 @@ impl Watcher {
     ///
     /// # Errors
     /// The operating system tells of no changes.
-    pub(super) fn new() -> notify::Result<Self> {
+    pub(super) fn new(source: Source) -> notify::Result<Self> {
         let (sender, changes) = channel();
         let watcher = notify::recommended_watcher(move |event| on_event(&event, &sender))?;
-        Ok(Self { watcher, changes, folders: BTreeSet::new() })
+        Ok(Self { watcher, changes, folders: BTreeSet::new(), source })
+    }
+
+    /// What the files say now.
+    ///
+    /// # Errors
+    /// A judge or embedder that can't be opened.
+    pub(super) fn face(&self, opened: &Opened) -> Result<Face, String> {
+        face(opened, &self.source)
     }
 
     /// Looks at the folder of the policy, and at those of the files that it names.
     pub(super) fn look_at(&mut self, root: &Path, policy: Option<&Policy>) -> notify::Result<()> {
-        let mut folders: BTreeSet<PathBuf> = [root.to_owned()].into();
+        let mut folders: BTreeMap<PathBuf, Depth> = [(root.to_owned(), Depth::Alone)].into();
         if let Some(policy) = policy {
+            let named = beside(policy).into_iter().chain(recorded(policy));
+            let alone = named.filter_map(|file| file.parent().map(Path::to_owned));
             folders.extend(
-                beside(policy).into_iter().chain(recorded(policy)).filter_map(|file| file.parent().map(Path::to_owned)),
+                alone.chain([Opened::snapshots(policy), policy.labels.clone()]).map(|folder| (folder, Depth::Alone)),
             );
-            folders.extend([Opened::snapshots(policy), policy.labels.clone()]);
+            if is_function(policy) {
+                folders.extend(self.source.folders());
+            }
             let cases = &policy.cases;
-            folders.extend(if cases.is_dir() { Some(cases.clone()) } else { cases.parent().map(Path::to_owned) });
+            folders.extend(match cases.parent() {
+                _ if cases.is_dir() => Some((cases.clone(), Depth::Below)),
+                parent => parent.map(|folder| (folder.to_owned(), Depth::Alone)),
+            });
         }
-        for folder in folders {
+        for (folder, depth) in folders {
             if folder.is_dir() && !self.folders.contains(&folder) {
-                let is_cases = policy.is_some_and(|policy| policy.cases == folder);
-                let mode = if is_cases { RecursiveMode::Recursive } else { RecursiveMode::NonRecursive };
+                let mode = match depth {
+                    Depth::Below => RecursiveMode::Recursive,
+                    Depth::Alone => RecursiveMode::NonRecursive,
+                };
                 self.watcher.watch(&folder, mode)?;
                 self.folders.insert(folder);
             }
@@ -168,7 +199,7 @@ metrics:
         std::fs::write(folder.path().join("thresholds.yaml"), policy).expect("written");
         let opened = Opened::read(&folder.path().join("thresholds.yaml")).expect("readable");
         // The digest of files beside goes by their paths, which are other ones for each call.
-        Face { rest: policy.to_owned(), ..face(&opened).expect("a judge") }
+        Face { rest: policy.to_owned(), ..face(&opened, &Source::default()).expect("a judge") }
     }
 
     #[track_caller]
@@ -206,6 +237,7 @@ metrics:
     fn who_answers_or_judges_and_what_is_measured_asks_all() {
         check(":9/ask", ":9/other", &Touch::All(vec!["the system"]));
         check("qwen2.5-1.5b-q4", "qwen2.5-3b-q4", &Touch::All(vec!["the judge"]));
+        check(":9/v1", ":9/v2", &Touch::All(vec!["the judge"]));
         check(
             "recall@5: {min: 0.5}\n",
             "recall@5: {min: 0.5}\n  mrr: {min: 0.1}\n",

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rageval_runner::{
+    embed::spec::EmbedderSpec,
     load::Policy,
     model::{CaseId, GoldenCase, GoldenSet, MetricKey, Place, case::Fields, run::JudgeStamp},
     system::spec::{DEFAULT_MAX_IN_FLIGHT, DEFAULT_TIMEOUT, SystemSpec},
@@ -13,16 +14,27 @@ use rageval_runner::{
 pub(super) struct Face {
     /// Whom questions go to, without limits, place and what writes the answers.
     pub(super) system: SystemSpec,
-    /// Digest of the answers that were recorded; empty where none are.
-    pub(super) recorded: String,
+    /// What answers come from, beside the policy.
+    pub(super) answers: Answers,
     /// Who judges, with prompts and embedder.
     pub(super) judge: JudgeStamp,
+    /// Where judge and embedder are asked, or what they are called wherever that is.
+    pub(super) called: Vec<String>,
     /// The metrics and their parameters.
     pub(super) metrics: BTreeMap<MetricKey, String>,
     /// The cases.
     pub(super) cases: BTreeMap<CaseId, CaseFace>,
     /// Digest of all that is left: the policy's text, the baseline, the calibration, the lock, the snapshots.
     pub(super) rest: String,
+}
+
+/// Digests of what answers come from; empty where there is none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Answers {
+    /// Of the answers that were recorded.
+    pub(super) recorded: String,
+    /// Of the source of a function.
+    pub(super) source: String,
 }
 
 /// The same of a case.
@@ -49,7 +61,7 @@ pub(super) enum Touch {
 
 impl Face {
     /// The face of a policy and its cases.
-    pub(super) fn of(policy: &Policy, set: &GoldenSet, judge: JudgeStamp, recorded: String, rest: &str) -> Self {
+    pub(super) fn of(policy: &Policy, set: &GoldenSet, judge: JudgeStamp, answers: Answers, rest: &str) -> Self {
         let mut fields = Fields::default();
         fields.add("policy", &policy.digest);
         fields.add("rest", rest);
@@ -61,8 +73,11 @@ impl Face {
                 place: Place::default(),
                 ..policy.system.clone()
             },
-            recorded,
+            answers,
             judge,
+            called: std::iter::once(policy.judge.called())
+                .chain(policy.embedder.as_ref().map(EmbedderSpec::called))
+                .collect(),
             metrics: policy.rules.parameters(),
             cases: set.cases.iter().map(|case| (case.id.clone(), CaseFace::of(case))).collect(),
             rest: fields.finish(),
@@ -96,8 +111,9 @@ pub(super) fn touched(before: &Face, after: &Face) -> Touch {
     let mut all = Vec::new();
     let mut compare = |is_same: bool, what| all.extend((!is_same).then_some(what));
     compare(before.system == after.system, "the system");
-    compare(before.recorded == after.recorded, "the recorded answers");
-    compare(before.judge == after.judge, "the judge");
+    compare(before.answers.recorded == after.answers.recorded, "the recorded answers");
+    compare(before.answers.source == after.answers.source, "the source");
+    compare(before.judge == after.judge && before.called == after.called, "the judge");
     let is_measured = |(metric, parameters): (&MetricKey, &String)| before.metrics.get(metric) == Some(parameters);
     compare(after.metrics.iter().all(is_measured), "what is measured");
     if !all.is_empty() {
@@ -125,8 +141,9 @@ mod tests {
         let metric = MetricKey::parse("recall@5").expect("a key");
         Face {
             system: SystemSpec::function(),
-            recorded: String::new(),
+            answers: Answers::default(),
             judge: JudgeStamp { model: "m-1".to_owned(), ..JudgeStamp::default() },
+            called: vec!["http://127.0.0.1:9/v1".to_owned()],
             metrics: [(metric, "k=5".to_owned())].into(),
             cases: [(id("a"), case("a", "a")), (id("b"), case("b", "b"))].into(),
             rest: "r".to_owned(),
@@ -182,7 +199,9 @@ mod tests {
     #[test]
     fn who_is_asked_touches_all() {
         check(|face| face.judge.model = "m-2".to_owned(), &Touch::All(vec!["the judge"]));
-        check(|face| face.recorded = "another".to_owned(), &Touch::All(vec!["the recorded answers"]));
+        check(|face| face.called.clear(), &Touch::All(vec!["the judge"]));
+        check(|face| face.answers.recorded = "another".to_owned(), &Touch::All(vec!["the recorded answers"]));
+        check(|face| face.answers.source = "another".to_owned(), &Touch::All(vec!["the source"]));
         let recorded = SystemSpec::of_kind(rageval_runner::system::spec::SystemKind::Recorded(Default::default()));
         check(|face| face.system = recorded, &Touch::All(vec!["the system"]));
     }
