@@ -71,8 +71,17 @@ fn table() {
     let server = Server::start();
     println!("50 ms, {IN_FLIGHT} in flight each for judge and embedder; load {}", load_average());
     println!(
-        "{:>7} {:>9} {:>8} {:>8} {:>8} {:>14} {:>15} {:>10} {:>9}",
-        "cases", "part", "judge", "embed", "wall s", "wall / ideal", "/ judge's alone", "CPU ms", "peak MiB"
+        "{:>7} {:>9} {:>8} {:>8} {:>8} {:>14} {:>15} {:>10} {:>10} {:>9}",
+        "cases",
+        "part",
+        "judge",
+        "embed",
+        "wall s",
+        "wall / ideal",
+        "/ judge's alone",
+        "CPU ms",
+        "of it sys",
+        "peak MiB"
     );
     for cases in if counts.is_empty() { vec![1000] } else { counts } {
         // Removed at the very end: a file system that has just removed thousands of files is slow to make new ones.
@@ -85,9 +94,11 @@ fn table() {
                 let [judged, embedded] = server.counted();
                 let ideal = |requests: usize| (requests as f64 / IN_FLIGHT as f64) * LATENCY.as_secs_f64();
                 let (all, alone) = (ideal(judged) + ideal(embedded), ideal(judged));
-                let each = used.processor * 1000.0 / judged as f64;
+                let each = |seconds: f64| seconds * 1000.0 / judged as f64;
+                let [own, system] = used.processor;
+                let (whole, system) = (each(own + system), each(system));
                 println!(
-                    "{cases:>7} {part:>9} {judged:>8} {embedded:>8} {:>8.2} {:>14.3} {:>15.3} {each:>10.3} {:>9.0}",
+                    "{cases:>7} {part:>9} {judged:>8} {embedded:>8} {:>8.2} {:>14.3} {:>15.3} {whole:>10.3} {system:>10.3} {:>9.0}",
                     used.wall,
                     used.wall / all,
                     used.wall / alone,
@@ -97,13 +108,16 @@ fn table() {
             }
         }
     }
-    println!("CPU ms: processor time of the whole process for a request to the judge; load {}", load_average());
+    println!(
+        "CPU ms: processor time of the whole process for a request to the judge, and the kernel's part of it; load {}",
+        load_average()
+    );
 }
 
-/// What a process took: seconds, seconds of processor time, MiB.
+/// What a process took: seconds, seconds of processor time of its own and of the kernel for it, MiB.
 struct Used {
     wall: f64,
-    processor: f64,
+    processor: [f64; 2],
     peak: f64,
 }
 
@@ -122,7 +136,9 @@ fn run(folder: &Path, part: &str, cases: usize) -> Used {
     let peak = said.lines().rev().find_map(|line| line.strip_prefix("peak KiB: ")?.parse::<f64>().ok());
     Used {
         wall: wall.as_secs_f64(),
-        processor: processor_time().zip(before).map_or(f64::NAN, |(after, before)| after - before),
+        processor: processor_time()
+            .zip(before)
+            .map_or([f64::NAN; 2], |(after, before)| [after[0] - before[0], after[1] - before[1]]),
         peak: peak.map_or(f64::NAN, |peak| peak / 1024.0),
     }
 }
@@ -293,12 +309,13 @@ fn tell_peak() {
     println!("\npeak KiB: {}", peak.unwrap_or_default().trim().trim_end_matches(" kB"));
 }
 
-/// Seconds of processor time that ended children used; `None` where the system does not tell. The server has not ended.
-fn processor_time() -> Option<f64> {
+/// Seconds of processor time that ended children used, their own and the kernel's for them; `None` where the system does not tell. The
+/// server has not ended.
+fn processor_time() -> Option<[f64; 2]> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
     // The name of the program, in brackets, may hold anything; times are in hundredths of a second.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    Some((fields.get(13)?.parse::<f64>().ok()? + fields.get(14)?.parse::<f64>().ok()?) / 100.0)
+    Some([fields.get(13)?.parse::<f64>().ok()? / 100.0, fields.get(14)?.parse::<f64>().ok()? / 100.0])
 }
 
 fn load_average() -> String {

@@ -8,8 +8,8 @@ use super::{
 };
 use crate::{
     judge::{
-        self, Judge,
-        key::{ReplyKey, ReplyKeys},
+        self, Judge, Judged,
+        key::{Keyed, ReplyKey, ReplyKeys},
         spec::ReplyMode,
     },
     model::{CaseId, Ending, JudgeRequest, Reply, ReplySource, Request, Transcript},
@@ -19,6 +19,7 @@ use crate::{
         replies::{ReplyStore, StoredReply},
         slots::Limit,
     },
+    system::BoxFuture,
 };
 
 /// The judge with everything that stands between a request and its reply.
@@ -47,23 +48,25 @@ pub struct Replies {
 impl Judging {
     /// The reply to one request, and where it came from. Never an `Err`: a failure is a reply that says how it ended.
     pub async fn ask(&self, case: &CaseId, request: &JudgeRequest) -> (Reply, Option<ReplySource>) {
-        let Some(replies) = &self.replies else { return (self.within_limits(case, request).await, None) };
-        let key = match replies.keys.key(request) {
-            Ok(key) => key,
+        let Some(replies) = &self.replies else {
+            return (self.within_limits(request, || self.judge.ask(case, request)).await, None);
+        };
+        let keyed = match replies.keys.keyed(request) {
+            Ok(keyed) => keyed,
             Err(error) => return (Reply::Failed { ending: Ending::Unsupported, why: error.to_string() }, None),
         };
         // One at a time for a key: equal requests of two cases are paid for once.
-        let mut turn = replies.kept.turn(&key).await;
-        if let Some(reply) = replies.find(&key, request) {
+        let mut turn = replies.kept.turn(&keyed.key).await;
+        if let Some(reply) = replies.find(&keyed) {
             return from(ReplySource::Stored, reply);
         }
         if turn.claim().await
-            && let Some(reply) = replies.find(&key, request)
+            && let Some(reply) = replies.find(&keyed)
         {
             return from(ReplySource::Stored, reply);
         }
-        let reply = self.within_limits(case, request).await;
-        replies.keep(case, request, &key, &reply, &mut turn).await;
+        let reply = self.within_limits(request, || self.judge.ask_by(case, request, &keyed.prompt)).await;
+        replies.keep(case, request, &keyed.key, &reply, &mut turn).await;
         from(ReplySource::Asked, reply)
     }
 
@@ -107,7 +110,7 @@ impl Judging {
     }
 
     /// One request, within the judge's limits and the run's budget.
-    async fn within_limits(&self, case: &CaseId, request: &JudgeRequest) -> Reply {
+    async fn within_limits<'a>(&'a self, request: &JudgeRequest, ask: impl FnOnce() -> BoxFuture<'a, Judged>) -> Reply {
         // A judge without its key would say the same after every wait.
         if let Some(missing) = self.judge.missing_key() {
             return Reply::Failed { ending: Ending::NoKey, why: missing.to_owned() };
@@ -120,7 +123,7 @@ impl Judging {
             account: self.account.as_ref(),
         };
         let asked = async {
-            let judged = self.judge.ask(case, request).await;
+            let judged = ask().await;
             (judged.reply, judged.spent)
         };
         limits.call(judge::estimated(request), self.judge.admit(request), asked).await.unwrap_or_else(Reply::from)
@@ -144,9 +147,9 @@ impl Replies {
 
     /// The key of a request, and the reply that a run would have without asking; `None`: a request without a prompt.
     pub(super) fn look_up(&self, request: &JudgeRequest) -> Option<(ReplyKey, Option<Reply>)> {
-        let key = self.keys.key(request).ok()?;
-        let reply = self.find(&key, request);
-        Some((key, reply))
+        let keyed = self.keys.keyed(request).ok()?;
+        let reply = self.find(&keyed);
+        Some((keyed.key, reply))
     }
 
     /// Shares what is being asked with the other processes of the run, through lock files in this folder of the run.
@@ -157,17 +160,16 @@ impl Replies {
     }
 
     /// The stored reply, or why there is none and none may be asked for; `None`: it is to be asked for.
-    fn find(&self, key: &ReplyKey, request: &JudgeRequest) -> Option<Reply> {
-        match self.kept.look(key, Ok) {
+    fn find(&self, keyed: &Keyed<'_>) -> Option<Reply> {
+        match self.kept.look(&keyed.key, Ok) {
             Looked::Found(value) => return Some(Reply::Value { value }),
             Looked::ToAsk => return None,
             Looked::Failed(failed) => return Some(failed.into()),
             Looked::Absent => {}
         }
         // A first reply without a readable value is not stored; where the second one is, it was asked again then, and need not be now.
-        let second = JudgeRequest { retry: 1, ..request.clone() };
-        if request.retry == 0
-            && let Ok(key) = self.keys.key(&second)
+        if keyed.request.retry == 0
+            && let Ok(key) = self.keys.of_try(keyed, 1)
             && self.kept.is_stored(&key)
         {
             let why = "the first reply could not be read and was not stored; the second one is".to_owned();

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use super::{
-    prompt::{PromptError, Prompts},
+    prompt::{Draft, Prompt, PromptError, Prompts},
     spec::{JudgeProvider, JudgeSpec},
 };
 use crate::model::JudgeRequest;
@@ -27,7 +27,9 @@ impl ReplyKey {
         let mut hasher = blake3::Hasher::new();
         for (name, value) in pairs {
             // With its length before it, no value can look like another pair.
-            hasher.update(format!("{name}={}:{value}\n", value.len()).as_bytes());
+            hasher.update(format!("{name}={}:", value.len()).as_bytes());
+            hasher.update(value.as_bytes());
+            hasher.update(b"\n");
         }
         Self(hasher.finalize().to_hex().to_string())
     }
@@ -86,9 +88,30 @@ impl ReplyKeys {
     /// # Errors
     /// The request has no prompt.
     pub fn key(&self, request: &JudgeRequest) -> Result<ReplyKey, PromptError> {
-        let prompt = self.prompts.render(request)?;
-        let (sample, retry, logprobs) =
-            (request.sample.to_string(), request.retry.to_string(), request.logprobs.to_string());
+        Ok(self.of_prompt(request, request.retry, &self.prompts.render(request)?))
+    }
+
+    /// The request with its prompt and its key, which is a digest of the prompt: made once, for whoever needs more than one of them.
+    ///
+    /// # Errors
+    /// The request has no prompt.
+    pub(crate) fn keyed<'r>(&self, request: &'r JudgeRequest) -> Result<Keyed<'r>, PromptError> {
+        let draft = self.prompts.draft(request)?;
+        let prompt = draft.prompt(request.retry)?;
+        let key = self.of_prompt(request, request.retry, &prompt);
+        Ok(Keyed { request, draft, prompt, key })
+    }
+
+    /// The key of the reply to another try of a request.
+    ///
+    /// # Errors
+    /// That try has no prompt.
+    pub(crate) fn of_try(&self, keyed: &Keyed<'_>, retry: u32) -> Result<ReplyKey, PromptError> {
+        Ok(self.of_prompt(keyed.request, retry, &keyed.draft.prompt(retry)?))
+    }
+
+    fn of_prompt(&self, request: &JudgeRequest, retry: u32, prompt: &Prompt) -> ReplyKey {
+        let (sample, retry, logprobs) = (request.sample.to_string(), retry.to_string(), request.logprobs.to_string());
         let pairs = [
             ("form", FORM),
             ("judge", &self.judge),
@@ -102,8 +125,19 @@ impl ReplyKeys {
             ("logprobs", &logprobs),
         ];
         let parameters = self.parameters.iter().map(|(name, value)| (*name, value.as_str()));
-        Ok(ReplyKey::of(pairs.into_iter().chain(parameters)))
+        ReplyKey::of(pairs.into_iter().chain(parameters))
     }
+}
+
+/// A request with all that is made of it before it is asked.
+pub(crate) struct Keyed<'r> {
+    /// The request.
+    pub(crate) request: &'r JudgeRequest,
+    /// Its prompt.
+    pub(crate) prompt: Prompt,
+    /// The key of its reply.
+    pub(crate) key: ReplyKey,
+    draft: Draft<'r>,
 }
 
 #[cfg(test)]
@@ -153,6 +187,48 @@ mod tests {
         ];
         assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
         assert_eq!(key(plain(), &asked), key(plain(), &asked));
+    }
+
+    #[test]
+    fn what_is_made_once_for_a_request_is_what_is_made_for_each_of_its_tries() {
+        let keys = keys(|_, _| {});
+        for asked in [
+            request("30 days <|end|>\n"),
+            JudgeRequest::new("faithfulness.sentence", Language::Zh)
+                .numbered("contexts", ["退款"])
+                .text("sentence", "a"),
+        ] {
+            let keyed = keys.keyed(&asked).expect("a prompt");
+            assert_eq!(keyed.prompt, Prompts::default().render(&asked).expect("a prompt"));
+            assert_eq!(keyed.key, keys.key(&asked).expect("a prompt"));
+            for retry in 0..3 {
+                let alone = keys.key(&JudgeRequest { retry, ..asked.clone() }).expect("a prompt");
+                assert_eq!(keys.of_try(&keyed, retry).expect("a prompt"), alone);
+            }
+        }
+    }
+
+    #[test]
+    fn a_key_is_the_digest_of_what_the_judge_is_shown() {
+        let asked = request("a");
+        let prompt = Prompts::default().render(&asked).expect("a prompt");
+        let keys = keys(|_, _| {});
+        let pairs = [
+            ("form", "1"),
+            ("judge", keys.judge()),
+            ("model", "model-2026-01-01"),
+            ("system", &prompt.system),
+            ("user", &prompt.user),
+            ("schema_name", "refusal_correctness-verdict"),
+            ("schema", &prompt.schema_text),
+            ("sample", "0"),
+            ("retry", "0"),
+            ("logprobs", "false"),
+            ("temperature", "0"),
+            ("max_tokens", "none"),
+        ];
+        let text: String = pairs.iter().map(|(name, value)| format!("{name}={}:{value}\n", value.len())).collect();
+        assert_eq!(keys.key(&asked).expect("a prompt").as_str(), &*blake3::hash(text.as_bytes()).to_hex());
     }
 
     #[test]

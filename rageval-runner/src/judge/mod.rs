@@ -15,7 +15,7 @@ pub(crate) mod transport;
 use std::{collections::BTreeSet, sync::Arc};
 
 use hosted::{HostedJudge, Interface};
-use prompt::Prompts;
+use prompt::{Prompt, Prompts};
 use spec::{JudgeProvider, JudgeSpec};
 pub use transport::{Failed, TRIES};
 
@@ -91,6 +91,11 @@ pub trait Judge: Send + Sync {
 
     /// Answers one request of one case. Never an `Err`: a failure is a reply that says how it ended.
     fn ask<'a>(&'a self, case: &'a CaseId, request: &'a JudgeRequest) -> BoxFuture<'a, Judged>;
+
+    /// The same where the request's prompt was made already, of the judge's own prompts: one that shows prompts need not make it again.
+    fn ask_by<'a>(&'a self, case: &'a CaseId, request: &'a JudgeRequest, _prompt: &'a Prompt) -> BoxFuture<'a, Judged> {
+        self.ask(case, request)
+    }
 
     /// Why nothing can be asked although nothing is wrong with a request: the variable that should hold the key is unset or empty.
     fn missing_key(&self) -> Option<&str> {
@@ -171,6 +176,11 @@ pub fn estimated(request: &JudgeRequest) -> Spent {
 
 /// About how many tokens a text is: four letters each, or one character of a script without letters.
 pub fn tokens_of(text: &str) -> u64 {
+    let characters = text.chars().count() as u64;
+    // Most texts are ASCII alone, and this is asked of every text again and again.
+    if characters == text.len() as u64 {
+        return characters / 4;
+    }
     let ascii = text.bytes().filter(u8::is_ascii).count() as u64;
-    ascii / 4 + (text.chars().count() as u64 - ascii)
+    ascii / 4 + (characters - ascii)
 }

@@ -27,6 +27,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use tempfile::NamedTempFile;
+
 /// A file of ours that cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -87,17 +89,36 @@ fn write_by_way_of(
     path: &Path,
     write: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> Result<(), StoreError> {
-    for folder in [temporaries, path.parent().unwrap_or_else(|| Path::new("."))] {
-        std::fs::create_dir_all(folder).map_err(StoreError::io(folder))?;
-    }
-    let mut file = temporary(temporaries).map_err(StoreError::io(temporaries))?;
+    let file = temporary(temporaries).or_else(|error| {
+        if error.kind() != io::ErrorKind::NotFound {
+            return Err(error);
+        }
+        std::fs::create_dir_all(temporaries)?;
+        temporary(temporaries)
+    });
+    put_in_place(file.map_err(StoreError::io(temporaries))?, path, write)
+}
+
+/// Writes a temporary file and gives it its place, whose folder is made when missing. Folders are looked at only where something failed:
+/// nearly always they are there, and each look costs as much as the writing.
+fn put_in_place(
+    mut file: NamedTempFile,
+    path: &Path,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<(), StoreError> {
     write(file.as_file_mut()).map_err(StoreError::io(path))?;
-    file.persist(path).map_err(|error| StoreError::Io { path: path.to_owned(), source: error.error })?;
-    Ok(())
+    let placed = file.persist(path).or_else(|failed| {
+        if failed.error.kind() != io::ErrorKind::NotFound {
+            return Err(failed.error);
+        }
+        std::fs::create_dir_all(path.parent().unwrap_or_else(|| Path::new(".")))?;
+        failed.file.persist(path).map_err(|failed| failed.error)
+    });
+    placed.map(drop).map_err(StoreError::io(path))
 }
 
 /// A temporary file that others may read as they may any file of this user.
-fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     {

@@ -11,14 +11,17 @@ use std::{
     fs,
     io::{self, Write as _},
     path::{Path, PathBuf},
-    sync::{Arc, Once},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{StoreError, write_atomically, write_by_way_of};
+use super::{StoreError, put_in_place, temporary, write_atomically};
 use crate::judge::{key::ReplyKey, reply::strict};
 
 /// Where replies are stored below the folder of thresholds.yaml, unless the policy says otherwise.
@@ -56,6 +59,7 @@ pub struct StoredReply {
     /// The day it was stored, `2026-01-31`, in UTC.
     pub stored: String,
     /// The reply, as it was read.
+    #[serde(deserialize_with = "strict::value")]
     pub value: Value,
 }
 
@@ -91,8 +95,8 @@ pub struct ReplyStore {
     folder: PathBuf,
     /// The folder is ours alone, and nothing in it is meant for version control.
     own: bool,
-    /// Stale temporary files were looked for by this process.
-    swept: Arc<Once>,
+    /// This process has made the folder ready for replies, and looked for stale temporary files.
+    readied: Arc<AtomicBool>,
 }
 
 impl ReplyStore {
@@ -100,7 +104,7 @@ impl ReplyStore {
     /// of version control. Nothing is made yet.
     pub fn new(root: &Path, named: Option<&Path>) -> Self {
         let folder = root.join(named.unwrap_or(Path::new(FOLDER)));
-        Self { folder, own: named.is_none(), swept: Arc::new(Once::new()) }
+        Self { folder, own: named.is_none(), readied: Arc::default() }
     }
 
     /// The folder.
@@ -128,23 +132,41 @@ impl ReplyStore {
     pub fn put(&self, entry: &StoredReply) -> Result<(), StoreError> {
         let key = ReplyKey::parse(&entry.key)
             .ok_or_else(|| StoreError::format(&self.folder, format!("`{}` is no key of a reply", entry.key)))?;
-        // A reply is kept whatever becomes of old rubbish.
-        self.swept.call_once(|| drop(self.sweep()));
-        if self.own {
-            let ignore = self.folder.join(".gitignore");
-            if !ignore.exists() {
-                write_atomically(
-                    &ignore,
-                    b"# Replies of models. To commit them, name a folder in `judge.replies` or `embedder.replies`.\n*\n",
-                )?;
-            }
-        }
         let path = self.path(&key);
         let mut text =
             serde_json::to_string_pretty(entry).map_err(|error| StoreError::format(&path, error.to_string()))?;
         text.push('\n');
+        let temporaries = self.folder.join(TEMPORARIES);
+        if !self.readied.load(Ordering::Relaxed) {
+            self.make_ready(&temporaries)?;
+        }
+        let file = match temporary(&temporaries) {
+            // Somebody removed the folder since.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.make_ready(&temporaries)?;
+                temporary(&temporaries)
+            }
+            made => made,
+        };
         // The disk is not waited for: that costs milliseconds a reply, and what a power failure tears is found out when it is read.
-        write_by_way_of(&self.folder.join(TEMPORARIES), &path, |file| file.write_all(text.as_bytes()))
+        put_in_place(file.map_err(StoreError::io(&temporaries))?, &path, |file| file.write_all(text.as_bytes()))
+    }
+
+    /// All that a first reply needs and others find done.
+    fn make_ready(&self, temporaries: &Path) -> Result<(), StoreError> {
+        fs::create_dir_all(temporaries).map_err(StoreError::io(temporaries))?;
+        let ignore = self.folder.join(".gitignore");
+        if self.own && !ignore.exists() {
+            write_atomically(
+                &ignore,
+                b"# Replies of models. To commit them, name a folder in `judge.replies` or `embedder.replies`.\n*\n",
+            )?;
+        }
+        // A reply is kept whatever becomes of old rubbish, which is looked for once.
+        if !self.readied.swap(true, Ordering::Relaxed) {
+            drop(self.sweep());
+        }
+        Ok(())
     }
 
     /// Removes the reply under a key; whether there was one.
@@ -231,6 +253,13 @@ fn read(path: &Path) -> Result<Option<StoredReply>, StoreError> {
         Err(source) => return Err(StoreError::Io { path: path.to_owned(), source }),
     };
     let text = std::str::from_utf8(&bytes).map_err(|error| damaged(error.to_string()))?;
+    // One reading where all is well, which is nearly always; else another one, which says what is wrong.
+    if let Ok(entry) = serde_json::from_str::<StoredReply>(text)
+        && entry.format == FORMAT
+        && entry.version == VERSION
+    {
+        return Ok(Some(entry));
+    }
     let value: Value = strict::read(text).map_err(|error| damaged(error.to_string()))?;
     match (value.get("format").and_then(Value::as_str), value.get("version").and_then(Value::as_u64)) {
         (Some(FORMAT), Some(version)) if version == u64::from(VERSION) => {

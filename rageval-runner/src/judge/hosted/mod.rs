@@ -5,6 +5,7 @@ mod ending;
 mod logprobs;
 mod negotiate;
 mod openai_compatible;
+mod usage;
 
 use std::{
     borrow::Cow,
@@ -17,7 +18,10 @@ use reqwest::Url;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use self::negotiate::{Alternatives, Asked, Form, Next};
+use self::{
+    negotiate::{Alternatives, Asked, Form, Next},
+    usage::tokens_used,
+};
 use super::{
     Judge, Judged, Spent, estimated_tokens, fingerprint,
     prompt::{Prompt, Prompts},
@@ -150,20 +154,42 @@ impl HostedJudge {
         })
     }
 
-    async fn reply(&self, case: &CaseId, request: &JudgeRequest, spent: &mut Spent) -> Result<Value, Failed> {
+    /// A reply with what it took; the prompt is made where it is not there yet.
+    async fn judged(&self, case: &CaseId, request: &JudgeRequest, prompt: Option<&Prompt>) -> Judged {
+        let mut spent = Spent::default();
+        let reply = match self.reply(case, request, prompt, &mut spent).await {
+            Ok(value) => Reply::Value { value },
+            // A reply's text may hold the key in a spelling that its envelope hid.
+            Err(failed) => Failed::new(failed.ending, self.transport.hide(&failed.why)).into(),
+        };
+        Judged { reply, spent }
+    }
+
+    async fn reply(
+        &self,
+        case: &CaseId,
+        request: &JudgeRequest,
+        prompt: Option<&Prompt>,
+        spent: &mut Spent,
+    ) -> Result<Value, Failed> {
         if request.logprobs && self.protocol == Protocol::Messages {
             return Err(Failed::new(Ending::Unsupported, "Anthropic's messages carry no log probabilities"));
         }
-        let prompt =
-            self.prompts.render(request).map_err(|error| Failed::new(Ending::Unsupported, error.to_string()))?;
+        let prompt = match prompt {
+            Some(prompt) => Cow::Borrowed(prompt),
+            None => {
+                let rendered = self.prompts.render(request);
+                Cow::Owned(rendered.map_err(|error| Failed::new(Ending::Unsupported, error.to_string()))?)
+            }
+        };
         if let Some(missing) = self.transport.missing_key() {
             return Err(Failed::new(Ending::NoKey, missing));
         }
-        let mut call = self.call(case, request, &prompt);
+        let tokens = estimated_tokens(request);
+        let mut call = self.call(case, request, &prompt, tokens);
         let mut passed_over = None;
         let exchanged = self.exchange(request, &prompt, &mut call, &mut passed_over).await;
         spent.requests = call.tries();
-        let tokens = estimated_tokens(request);
         // A try that was cut off may have been read and paid for all the same.
         spent.estimated_tokens = call.unanswered() * tokens;
         for envelope in passed_over.iter().chain(exchanged.as_ref().ok().map(|(_, envelope)| envelope)) {
@@ -193,14 +219,14 @@ impl HostedJudge {
                 value
             }
         };
-        self.transport.refuse_key(value.to_string().as_bytes()).map_err(|why| Failed::new(Ending::Provider, why))?;
+        self.transport.refuse_key_in(&value).map_err(|why| Failed::new(Ending::Provider, why))?;
         Ok(value)
     }
 
     /// A request on its way; its seed spreads its pauses.
-    fn call(&self, case: &CaseId, request: &JudgeRequest, prompt: &Prompt) -> Call {
+    fn call(&self, case: &CaseId, request: &JudgeRequest, prompt: &Prompt, tokens: u64) -> Call {
         let seed = blake3::hash(format!("{case}\n{}\n{}", request.name, prompt.user).as_bytes());
-        self.transport.call(*seed.as_bytes(), estimated_tokens(request))
+        self.transport.call(*seed.as_bytes(), tokens)
     }
 
     /// Sends the prompt in the ways of asking that are left until one is taken; returns the form that was, and the envelope. A reply that passed
@@ -236,7 +262,7 @@ impl HostedJudge {
                 Answered::Value(value) => {
                     // That calls were passed over says nothing of how well they would do.
                     let form = if request.logprobs { asked.form.min(Form::Tool) } else { asked.form };
-                    self.learn(Asked { form, ..asked }, &value, estimated_tokens(request));
+                    self.learn(Asked { form, ..asked }, &value, call.tokens());
                     if asked.form == Form::Tool && self.was_cut_without_call(&value) {
                         asked.form = Form::Text;
                         let mut learned = self.learned();
@@ -349,15 +375,11 @@ impl Judge for HostedJudge {
     }
 
     fn ask<'a>(&'a self, case: &'a CaseId, request: &'a JudgeRequest) -> BoxFuture<'a, Judged> {
-        Box::pin(async move {
-            let mut spent = Spent::default();
-            let reply = match self.reply(case, request, &mut spent).await {
-                Ok(value) => Reply::Value { value },
-                // A reply's text may hold the key in a spelling that its envelope hid.
-                Err(failed) => Failed::new(failed.ending, self.transport.hide(&failed.why)).into(),
-            };
-            Judged { reply, spent }
-        })
+        Box::pin(self.judged(case, request, None))
+    }
+
+    fn ask_by<'a>(&'a self, case: &'a CaseId, request: &'a JudgeRequest, prompt: &'a Prompt) -> BoxFuture<'a, Judged> {
+        Box::pin(self.judged(case, request, Some(prompt)))
     }
 
     fn missing_key(&self) -> Option<&str> {
@@ -425,22 +447,4 @@ fn system_text(prompt: &Prompt, form: Form) -> Cow<'_, str> {
             prompt.system, prompt.schema_text
         )),
     }
-}
-
-/// The tokens that a reply says were read and written.
-fn tokens_used(value: &Value) -> Option<(u64, u64)> {
-    let of = |name: &str| value.get("usage")?.get(name)?.as_u64();
-    let of_messages = || {
-        // What was kept from an earlier request is read all the same, and Anthropic counts it apart.
-        let kept = ["cache_read_input_tokens", "cache_creation_input_tokens"].into_iter().filter_map(of);
-        Some((kept.fold(of("input_tokens")?, u64::saturating_add), of("output_tokens")?))
-    };
-    let of_completions = || match (of("prompt_tokens"), of("completion_tokens"), of("total_tokens")) {
-        // What a model thinks is written too, and some servers count it in the total alone.
-        (Some(read), written, total) => {
-            Some((read, written.into_iter().chain(total.and_then(|total| total.checked_sub(read))).max()?))
-        }
-        (None, _, total) => Some((total?, 0)),
-    };
-    of_completions().or_else(of_messages)
 }

@@ -4,6 +4,7 @@
 
 mod catalog;
 mod fence;
+mod layout;
 mod one_line;
 mod own;
 mod reasons;
@@ -18,10 +19,10 @@ use std::{
 
 pub use catalog::LANGUAGES;
 use catalog::{Kind, Presence, TEMPLATES, Template};
-use fence::Fenced;
+use fence::Bodies;
 pub use own::TemplateFault;
 use serde_json::Value;
-use sheet::{Sheets, Unread, fill, texts};
+use sheet::{Origin, Sheet, Sheets, Unread, fill, texts};
 
 use crate::model::{JudgeRequest, Language, Shown};
 
@@ -116,27 +117,21 @@ impl Prompts {
     /// There is no template of its name; a field is missing, unknown, given twice, or numbered where one text belongs; the template does
     /// not show every field once.
     pub fn render(&self, request: &JudgeRequest) -> Result<Prompt, PromptError> {
+        self.draft(request)?.prompt(request.retry)
+    }
+
+    /// What the prompts of all tries of a request have in common.
+    ///
+    /// # Errors
+    /// There is no template of its name, or its fields are not those that it shows.
+    pub(crate) fn draft<'a>(&self, request: &'a JudgeRequest) -> Result<Draft<'a>, PromptError> {
         let template =
             catalog::template(&request.name).ok_or_else(|| PromptError::NoTemplate { name: request.name.clone() })?;
-        let language = request.language;
-        let at_fault = |why: String| PromptError::Template { name: request.name.clone(), language, why };
         check_fields(template, request)?;
-        let sheet = self.sheets.get(template, language, || self.unread(template, language)).map_err(at_fault)?;
-        let Fenced { nonce, blocks } = Fenced::of(&sheet.hash, request, template.shared);
-        let user = sheet.user(&blocks).map_err(|error| at_fault(error.to_string()))?;
-        // A template that leaves a block out, or shows it twice or among the instructions, would be judged by what is left.
-        let is_shown_once = |block: &String| user.matches(block.as_str()).count() == 1;
-        if !blocks.values().all(is_shown_once) || user.matches(&nonce).count() != 2 * blocks.len() {
-            return Err(at_fault("it does not show every field exactly once".to_owned()));
-        }
-        Ok(Prompt {
-            system: Arc::clone(&sheet.system),
-            user,
-            schema_name: Arc::clone(&sheet.schema_name),
-            schema: Arc::clone(&sheet.schema),
-            schema_text: Arc::clone(&sheet.schema_text),
-            hash: Arc::clone(&sheet.hash),
-        })
+        let language = request.language;
+        let sheet = self.sheets.get(template, language, || self.unread(template, language));
+        let sheet = sheet.map_err(|why| at_fault(request, why))?;
+        Ok(Draft { sheet, shared: template.shared, bodies: Bodies::of(request) })
     }
 
     /// 64 hex digits over all templates and schemas: changes when any prompt may.
@@ -154,11 +149,42 @@ impl Prompts {
 
     fn unread(&self, template: &Template, language: Language) -> Result<Unread<'_>, String> {
         let text = match self.own.get(&(template.name, language)) {
-            Some(text) => text,
-            None => template.text(language),
+            Some(text) => (text.as_str(), Origin::Own),
+            None => (template.text(language), Origin::BuiltIn),
         };
         Unread::of(template, language, text, self.reasons)
     }
+}
+
+/// A prompt without the code in its fences, which each try of a request draws anew.
+pub(crate) struct Draft<'a> {
+    sheet: Arc<Sheet>,
+    shared: &'static [&'static str],
+    bodies: Bodies<'a>,
+}
+
+impl Draft<'_> {
+    /// The prompt of one try, the one that [`Prompts::render`] makes of the request with this `retry`.
+    ///
+    /// # Errors
+    /// The template can't be filled in, or does not show every field once.
+    pub(crate) fn prompt(&self, retry: u32) -> Result<Prompt, PromptError> {
+        let Self { sheet, shared, bodies } = self;
+        let nonce = bodies.nonce(&sheet.hash, retry, shared);
+        let user = sheet.user(bodies, &nonce).map_err(|why| at_fault(bodies.request(), why))?;
+        Ok(Prompt {
+            system: Arc::clone(&sheet.system),
+            user,
+            schema_name: Arc::clone(&sheet.schema_name),
+            schema: Arc::clone(&sheet.schema),
+            schema_text: Arc::clone(&sheet.schema_text),
+            hash: Arc::clone(&sheet.hash),
+        })
+    }
+}
+
+fn at_fault(request: &JudgeRequest, why: String) -> PromptError {
+    PromptError::Template { name: request.name.clone(), language: request.language, why }
 }
 
 /// The built-in template of a request, as its file has it; `None` where no request has this name.

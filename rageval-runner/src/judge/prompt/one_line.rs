@@ -2,30 +2,55 @@
 
 use std::fmt::Write;
 
-/// The text as a JSON string: reading it as JSON gives the text back.
+/// Writes the text as a JSON string: reading it as JSON gives the text back.
 ///
 /// Beyond what JSON demands, these are written as `\u....`: characters that show nothing (direction controls, zero-width and tag
 /// characters, variation selectors, private use), and the first character of what a model's chat template may read as its own
 /// (`<|im_end|>`, `</s>`, `[INST]`).
-pub(super) fn one_line(text: &str) -> String {
-    let mut line = String::with_capacity(text.len() + 2);
+pub(super) fn write_one_line(text: &str, line: &mut String) {
     line.push('"');
-    for (at, c) in text.char_indices() {
+    let mut rest = text;
+    loop {
+        let plain = plain_length(rest.as_bytes());
+        let (before, from) = rest.split_at(plain);
+        line.push_str(before);
+        let Some(c) = from.chars().next() else { break };
+        rest = &from[c.len_utf8()..];
         match c {
             '"' => line.push_str("\\\""),
             '\\' => line.push_str("\\\\"),
             '\n' => line.push_str("\\n"),
             '\r' => line.push_str("\\r"),
             '\t' => line.push_str("\\t"),
-            '<' if opens_a_tag(&text[at + 1..]) => escape(&mut line, c),
-            '[' if opens_a_marker(&text[at + 1..]) => escape(&mut line, c),
-            c if c.is_control() || is_hidden(c) => escape(&mut line, c),
+            '<' if opens_a_tag(rest) => escape(line, c),
+            '[' if opens_a_marker(rest) => escape(line, c),
+            c if c.is_control() || is_hidden(c) => escape(line, c),
             c => line.push(c),
         }
     }
     line.push('"');
-    line
 }
+
+/// How many bytes at the start of a text are written as they are, whatever follows. Most texts are one such run, so that this is the loop
+/// that the time goes into.
+fn plain_length(bytes: &[u8]) -> usize {
+    let mut length = 0;
+    while length < bytes.len() && IS_PLAIN[bytes[length] as usize] {
+        length += 1;
+    }
+    length
+}
+
+/// The printable letters of ASCII but for those that are looked at.
+const IS_PLAIN: [bool; 256] = {
+    let mut is_plain = [false; 256];
+    let mut byte = 0x20;
+    while byte < 0x7f {
+        is_plain[byte] = !matches!(byte as u8, b'"' | b'\\' | b'<' | b'[');
+        byte += 1;
+    }
+    is_plain
+};
 
 fn escape(line: &mut String, c: char) {
     for unit in c.encode_utf16(&mut [0; 2]) {
@@ -61,6 +86,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    fn one_line(text: &str) -> String {
+        let mut line = String::new();
+        write_one_line(text, &mut line);
+        line
+    }
 
     #[test]
     fn readable_text_stays_readable() {

@@ -214,7 +214,7 @@ fn if_defined(name: &str) -> String {
     )
 }
 
-fn marked(name: &str) -> String {
+pub(super) fn marked(name: &str) -> String {
     format!("{MARK}{name}{MARK}")
 }
 

@@ -9,8 +9,18 @@ use std::{
 use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 use serde_json::Value;
 
-use super::{FORM, PARTS, catalog, catalog::Template, hash, parts, reasons};
+use super::{
+    FORM, PARTS, catalog,
+    catalog::Template,
+    fence::Bodies,
+    hash,
+    layout::{Layout, Layouts},
+    parts, reasons,
+};
 use crate::model::Language;
+
+/// What is wrong with a template that leaves data out, or shows it twice.
+pub(super) const NOT_ONCE: &str = "it does not show every field exactly once";
 
 /// The name of the one template of an environment.
 const USER: &str = "user";
@@ -25,10 +35,22 @@ pub(super) struct Sheet {
     pub(super) hash: Arc<str>,
     /// Holds the template of the user part, read.
     user: Environment<'static>,
+    /// What the user part comes to, where that can be known before the data.
+    layouts: Option<Layouts>,
+}
+
+/// Who wrote a template.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// It is one of ours: it shows each field as it is, and looks at nothing but which are there.
+    BuiltIn,
+    /// It is the user's, and may look at what the fields hold.
+    Own,
 }
 
 /// A sheet whose user part and schema are still text.
 pub(super) struct Unread<'a> {
+    origin: Origin,
     system: String,
     user: &'a str,
     schema: String,
@@ -37,7 +59,12 @@ pub(super) struct Unread<'a> {
 
 impl<'a> Unread<'a> {
     /// The sheet of a template whose file has this text.
-    pub(super) fn of(template: &Template, language: Language, text: &'a str, reasons: bool) -> Result<Self, String> {
+    pub(super) fn of(
+        template: &Template,
+        language: Language,
+        (text, origin): (&'a str, Origin),
+        reasons: bool,
+    ) -> Result<Self, String> {
         let reasons = reasons && reasons::fit(template.schema);
         let why = |error: minijinja::Error| error.to_string();
         let rules = fill(catalog::rules(template.rules, language), [("reasons", reasons.into())]).map_err(why)?;
@@ -46,7 +73,7 @@ impl<'a> Unread<'a> {
         let (system, user) = parts(text).ok_or(PARTS)?;
         let system = if reasons { Cow::Owned(reasons::in_examples(system)) } else { Cow::Borrowed(system) };
         let system = fill(&system, [("rules", rules.into())]).map_err(why)?;
-        Ok(Self { system, user, schema, hash })
+        Ok(Self { origin, system, user, schema, hash })
     }
 
     fn read(self, template: &Template) -> Result<Sheet, String> {
@@ -59,14 +86,53 @@ impl<'a> Unread<'a> {
             schema_text: self.schema.trim_end().into(),
             hash: self.hash.into(),
             user,
+            layouts: match self.origin {
+                Origin::BuiltIn => Some(Layouts::default()),
+                Origin::Own => None,
+            },
         })
     }
 }
 
 impl Sheet {
-    /// The user part with its blocks.
-    pub(super) fn user(&self, blocks: &BTreeMap<&str, String>) -> Result<String, minijinja::Error> {
-        self.user.get_template(USER)?.render(minijinja::Value::from_pairs(texts(blocks)))
+    /// The user part of a request with this code in its fences.
+    ///
+    /// # Errors
+    /// The template can't be filled in, or does not show every field once.
+    pub(super) fn user(&self, bodies: &Bodies<'_>, nonce: &str) -> Result<String, String> {
+        match &self.layouts {
+            Some(layouts) => {
+                let fields: Vec<&str> = bodies.request().fields.iter().map(|field| field.name.as_str()).collect();
+                let layout = layouts.get(&fields, || Layout::of(&fields, |blocks| self.filled(blocks)))?;
+                Ok(layout.user(bodies, nonce))
+            }
+            None => self.user_filled(bodies, nonce),
+        }
+    }
+
+    /// The same by the template itself, whatever it looks at.
+    pub(super) fn user_filled(&self, bodies: &Bodies<'_>, nonce: &str) -> Result<String, String> {
+        let blocks: BTreeMap<&str, String> = (bodies.request().fields.iter().enumerate())
+            .map(|(place, field)| {
+                let mut block = String::new();
+                bodies.write_block(place, nonce, &mut block);
+                (field.name.as_str(), block)
+            })
+            .collect();
+        let user = self.filled(&blocks)?;
+        // A template that leaves a block out, or shows it twice or among the instructions, would be judged by what is left.
+        let is_shown_once = |block: &String| user.matches(block.as_str()).count() == 1;
+        if !blocks.values().all(is_shown_once) || user.matches(nonce).count() != 2 * blocks.len() {
+            return Err(NOT_ONCE.to_owned());
+        }
+        Ok(user)
+    }
+
+    /// The user part with something in the place of each field.
+    fn filled(&self, blocks: &BTreeMap<&str, String>) -> Result<String, String> {
+        let user =
+            self.user.get_template(USER).and_then(|user| user.render(minijinja::Value::from_pairs(texts(blocks))));
+        user.map_err(|error| error.to_string())
     }
 }
 

@@ -370,3 +370,43 @@ fn an_own_template_stands_for_the_built_in_one_and_for_no_other() {
     let digests: BTreeSet<_> = [Prompts::default(), own, Prompts::new(true)].iter().map(Prompts::digest).collect();
     assert_eq!(digests.len(), 3);
 }
+
+#[test]
+fn a_built_in_template_that_is_laid_out_once_says_what_it_says_filled_in_anew() {
+    // The same files as templates of the user's own are filled in for each request.
+    let mut filled_in = Prompts::default();
+    for (template, language) in TEMPLATES.iter().flat_map(|template| LANGUAGES.map(|language| (template, language))) {
+        filled_in.replace(template.name, language, template.text(language)).expect("a template");
+    }
+    let laid_out = Prompts::default();
+    let mut different = BTreeSet::new();
+    for request in requests() {
+        let all = catalog::template(&request.name).expect("a template").fields;
+        // Every set of fields that the request may have, in its order and in the other.
+        for chosen in 0..1_usize << all.len() {
+            let mut fields: Vec<_> = (all.iter().enumerate())
+                .filter(|(place, _)| chosen & (1 << place) != 0)
+                .map(|(_, field)| crate::model::Field {
+                    name: field.name.to_owned(),
+                    shown: match field.kind {
+                        // Data that looks like templates, fences and marks.
+                        Kind::Text => {
+                            Shown::Text(format!("{{{{ {} }}}} {{% endif %}} \u{E000}{0}\u{E000}", field.name))
+                        }
+                        Kind::Numbered | Kind::NumberedOrNone => {
+                            Shown::Numbered(vec!["=== END x ===\n".to_owned(), "{{ rules }}".to_owned()])
+                        }
+                    },
+                })
+                .collect();
+            for _ in 0..2 {
+                fields.reverse();
+                let request = JudgeRequest { fields: fields.clone(), ..request.clone() };
+                let prompt = laid_out.render(&request);
+                assert_eq!(prompt, filled_in.render(&request), "{} {:?}", request.name, request.language);
+                different.extend(prompt.ok().map(|prompt| prompt.user));
+            }
+        }
+    }
+    assert!(different.len() > requests().len(), "{}", different.len());
+}

@@ -14,6 +14,11 @@ pub(crate) fn read(text: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str::<Strict>(text).map(|strict| strict.0)
 }
 
+/// The same for a value that is a part of something else.
+pub(crate) fn value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
+    Strict::deserialize(deserializer).map(|strict| strict.0)
+}
+
 /// The value that the text begins with and its length in bytes, whatever follows.
 pub(super) fn first(text: &str) -> Option<(Value, usize)> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Strict>();

@@ -85,6 +85,11 @@ impl Headers {
         self.secrets.hide(text)
     }
 
+    /// Whether there is a key that a reply could repeat.
+    pub(super) fn holds_key(&self) -> bool {
+        !self.secrets.is_empty()
+    }
+
     /// The variable whose value stands in a reply.
     pub(super) fn repeated_in(&self, bytes: &[u8]) -> Option<&str> {
         self.secrets.repeated_in(bytes)

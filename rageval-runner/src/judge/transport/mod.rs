@@ -67,6 +67,11 @@ impl Call {
         self.tries.into()
     }
 
+    /// About how many tokens it is.
+    pub(crate) fn tokens(&self) -> u64 {
+        self.tokens
+    }
+
     /// How many tries may have been read without a whole reply: those that were cut off, not those that were refused.
     pub(crate) fn unanswered(&self) -> u64 {
         self.unanswered.into()
@@ -333,6 +338,11 @@ impl Transport {
             Some(status) => Ok(Answered::Refused(refused(status))),
             None => Ok(Answered::Value(value)),
         }
+    }
+
+    /// The same for a reply that was read.
+    pub(crate) fn refuse_key_in(&self, value: &Value) -> Result<(), String> {
+        if self.headers.holds_key() { self.refuse_key(value.to_string().as_bytes()) } else { Ok(()) }
     }
 
     /// Refuses a reply that holds the key, since replies are written down.

@@ -90,6 +90,12 @@ fn the_usual_folder_alone_keeps_itself_out_of_version_control() {
     fs::write(&ignore, "mine").expect("written");
     store.put(&entry(&key('0'), json!(1))).expect("stored");
     assert_eq!(fs::read_to_string(&ignore).expect("there"), "mine");
+    // Who removes the folder under a run gets it back whole.
+    fs::remove_dir_all(store.folder()).expect("removed");
+    store.put(&entry(&key('1'), json!(1))).expect("stored");
+    assert!(ignore.exists());
+    fs::remove_dir_all(store.path(&key('1')).parent().expect("a folder")).expect("removed");
+    store.put(&entry(&key('1'), json!(1))).expect("stored");
 }
 
 #[test]
@@ -101,7 +107,9 @@ fn what_cannot_be_read_says_why_and_can_be_replaced() {
     let text = fs::read_to_string(&path).expect("there");
     let other = text.replace(KEY, key('1').as_str());
     let twice = text.replacen("\"value\":", "\"value\": 1, \"value\":", 1);
-    let rows: [(&str, &[u8]); 11] = [
+    let within = text.replacen("\"a\": 1", "\"a\": 1, \"a\": 1", 1);
+    let rows: [(&str, &[u8]); 12] = [
+        ("not a readable reply: the key `a` stands twice", within.as_bytes()),
         ("not a readable reply: it is empty, or no file", b""),
         ("not a readable reply: the key `value` stands twice", twice.as_bytes()),
         ("not a readable reply: EOF", &text.as_bytes()[..text.len() / 2]),

@@ -39,6 +39,11 @@ impl Secrets {
         self.0.sort_by_key(|secret| std::cmp::Reverse(secret.length));
     }
 
+    /// Whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The text with `${NAME}` in place of every value.
     pub(crate) fn hide(&self, text: &str) -> String {
         let mut text = text.to_owned();
@@ -76,7 +81,7 @@ impl Secrets {
 
     /// The variable whose value stands in a reply.
     pub(crate) fn repeated_in(&self, bytes: &[u8]) -> Option<&str> {
-        if self.0.is_empty() {
+        if self.is_empty() {
             return None;
         }
         let text = String::from_utf8_lossy(bytes);
