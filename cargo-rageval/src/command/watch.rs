@@ -8,7 +8,7 @@ use std::{
     collections::BTreeSet,
     io::{self, BufRead as _, IsTerminal as _},
     process,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use clap::Args;
@@ -17,6 +17,7 @@ use rageval_runner::{
     harness::{Opened, Order, Part, Start},
     load::Policy,
     model::{CaseId, Records},
+    store::runs,
     system::spec::SystemKind,
 };
 
@@ -195,7 +196,9 @@ fn asked(
     progress.clear();
     let ended = ended?;
     decided::print(&ended.decisions, &ended.summary)?;
-    Ok(ended.records)
+    // A run lets go of its records as they are written.
+    let run = runs::read(&ended.path).map_err(|error| Failure::Input(error.to_string()))?;
+    Ok(run.records.into_iter().map(|record| (record.case.clone(), Arc::new(record))).collect())
 }
 
 fn changed(cases: &BTreeSet<CaseId>) -> String {
