@@ -1,6 +1,7 @@
 //! `gate`: decides the gates over the records of a run, or of all shards of one, and asks nothing.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     io::Write,
     path::{Path, PathBuf},
@@ -16,7 +17,7 @@ use rageval_runner::{
     load::{self, Policy},
     metric::METRICS,
     model::{
-        CaseId, GoldenCase, GoldenSet, MetricKey, Record, Records,
+        CaseId, CaseScores, GoldenCase, GoldenSet, MetricKey, Record, Records, Scores,
         run::{AcceptedRun, Baseline, Decision, Manifest, Run, SnapshotFailure},
     },
     report::{
@@ -26,7 +27,7 @@ use rageval_runner::{
     store::{
         StoreError, baseline, history,
         lock::{self, LockFiles},
-        runs::{self, ForReports, Parts},
+        runs::{self, Parts, WholeRecord},
     },
     trust::{self, Generators, Trust, Waivable, calibration::Looked},
 };
@@ -144,7 +145,8 @@ fn decided(named: &[PathBuf], context: &Context) -> Result<Run, Failure> {
     let missing: BTreeSet<CaseId> = set.cases.iter().filter(is_missing).map(|case| case.id.clone()).collect();
     let mut decisions = Vec::new();
     if missing.is_empty() {
-        decisions = decide(&set, &merged.records, &merged.snapshots, &basis);
+        let scores = CaseScores::of_all(merged.records.values().map(Arc::as_ref));
+        decisions = decide(&set, &merged.records, &scores, &merged.snapshots, &basis);
         notices.extend(basis.read_once(&set.cases));
         let locked = LockFiles::of(&policy.cases);
         if locked.is_locked() {
@@ -155,7 +157,7 @@ fn decided(named: &[PathBuf], context: &Context) -> Result<Run, Failure> {
             notices.push(trust::lock::unlocked(&locked.name(&policy.root)));
         }
         decisions.extend(of_calibrations);
-        let suspects = console::readings::notices(&merged.records);
+        let suspects = console::readings::notices(&scores);
         notices.splice(0..0, suspects.into_iter().chain(trust.notices.iter().cloned()));
         decisions.extend(Some(console::trust::decision(&trust)).filter(|decision| decision.ruling.is_red()));
     }
@@ -168,7 +170,7 @@ fn decided(named: &[PathBuf], context: &Context) -> Result<Run, Failure> {
         waivers: &trust.waived,
         notices: &notices,
     };
-    let (cases, background) = (background::cases(&set, &known.basis), background::background(&known));
+    let (cases, background) = (background::cases(&set, &known.basis).collect(), background::background(&known));
     let manifest = Manifest { missing, partial: None, policy_digest: policy.digest.clone(), ..merged.manifest.clone() };
     let records = merged.records.into_values().map(Arc::unwrap_or_clone).collect();
     Ok(Run { format: runs::FORMAT.to_owned(), version: runs::VERSION, manifest, records, decisions, cases, background })
@@ -176,10 +178,14 @@ fn decided(named: &[PathBuf], context: &Context) -> Result<Run, Failure> {
 
 /// Writes a run folder.
 fn write_run(folder: &Path, run: &Run) -> Result<(), Failure> {
-    let records: Vec<Arc<Record>> = run.records.iter().cloned().map(Arc::new).collect();
-    let shown = ForReports { cases: run.cases.clone(), background: run.background.clone() };
-    let parts = Parts { manifest: &run.manifest, records: &records, decisions: &run.decisions, shown: &shown };
-    runs::write(folder, &parts).map(|_| ()).map_err(|error| Failure::Input(error.to_string()))
+    let parts = Parts {
+        manifest: &run.manifest,
+        records: Box::new(run.records.iter().map(|record| Ok(WholeRecord::Record(record)))),
+        decisions: &run.decisions,
+        cases: Box::new(run.cases.iter().map(Cow::Borrowed)),
+        background: &run.background,
+    };
+    runs::write(folder, parts).map(|_| ()).map_err(|error| Failure::Input(error.to_string()))
 }
 
 /// Whether the judge of a run can be believed, by what its answers say and by what is declared and waived here and today.
@@ -235,14 +241,15 @@ fn calibrations(
 fn decide(
     set: &GoldenSet,
     records: &Records,
+    scores: &Scores,
     snapshots: &BTreeMap<String, SnapshotFailure>,
     basis: &Basis<'_>,
 ) -> Vec<Decision> {
     let of_case = |case| gate::decide_case(case, &records[&case.id], basis, snapshots.get(&case.trial_name()));
     let mut decisions: Vec<Decision> = set.cases.iter().map(of_case).collect();
     let gates = gate::gates(basis.rules, set);
-    let tests = gate::drop_tests(&gates, records, basis);
-    decisions.extend(gates.iter().map(|gate| gate::decide_gate(gate, set, records, basis, &tests)));
+    let tests = gate::drop_tests(&gates, scores, basis);
+    decisions.extend(gates.iter().map(|gate| gate::decide_gate(gate, set, scores, basis, &tests)));
     decisions
 }
 

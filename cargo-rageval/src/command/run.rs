@@ -12,9 +12,9 @@ use std::{
 use clap::{Args, ValueEnum};
 use rageval_runner::{
     Location,
-    harness::{Opened, Order, Part, Start},
+    harness::{Ended, Opened, Order, Part, Start},
     model::{
-        Place, Record, Records, Taken,
+        Place,
         run::{Conclusion, Decision, Ruling, Run},
     },
     report::console::text::visible,
@@ -121,7 +121,7 @@ pub(crate) fn run(command: &RunGate, context: &Context) -> Result<Ending, Failur
     match command.format {
         Format::Text => {
             decided::print(&ended.decisions, &ended.summary)?;
-            tell_unanswered(&ended.records, &asked);
+            tell_unanswered(&ended, &asked);
         }
         Format::Json => {
             let folder = ended.path.parent().unwrap_or(&ended.path);
@@ -138,9 +138,8 @@ pub(super) fn location() -> Location {
 }
 
 /// Says what to do where the system answered no question at all: what is wrong is rather the system than its cases.
-pub(super) fn tell_unanswered(records: &Records, system: &Place) {
-    let is_failed = |record: &Record| matches!(record.taken, Taken::Failed(_));
-    if !records.is_empty() && records.values().all(|record| is_failed(record)) {
+pub(super) fn tell_unanswered(ended: &Ended, system: &Place) {
+    if ended.is_unanswered {
         tell(&format!(
             "the system answered no question: is it running, and does `system` ({system}) say where? The causes stand above"
         ));

@@ -9,7 +9,7 @@ use std::{
     collections::BTreeSet,
     io::{self, BufRead as _, IsTerminal as _},
     process,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use clap::Args;
@@ -18,6 +18,7 @@ use rageval_runner::{
     harness::{Opened, Order, Part, Start},
     load::Policy,
     model::{CaseId, Records},
+    store::runs,
     system::spec::SystemKind,
 };
 
@@ -200,8 +201,10 @@ fn asked(
     progress.clear();
     let ended = ended?;
     decided::print(&ended.decisions, &ended.summary)?;
-    run::tell_unanswered(&ended.records, &opened.policy().system.place);
-    Ok(ended.records)
+    run::tell_unanswered(&ended, &opened.policy().system.place);
+    // A run lets go of its records as they are written.
+    let run = runs::read(&ended.path).map_err(|error| Failure::Input(error.to_string()))?;
+    Ok(run.records.into_iter().map(|record| (record.case.clone(), Arc::new(record))).collect())
 }
 
 fn changed(cases: &BTreeSet<CaseId>) -> String {

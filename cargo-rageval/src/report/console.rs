@@ -6,7 +6,7 @@ use anstyle::{AnsiColor, Style};
 use rageval_runner::{
     gate::Population,
     model::run::{Conclusion, Decision},
-    report::console::{Summary, summary, text::visible},
+    report::console::{OfSet, Summary, summary, text::visible},
 };
 
 use super::{Input, view::CaseView, why};
@@ -18,7 +18,7 @@ pub(crate) fn render(input: &Input<'_>, out: &mut dyn Write) -> io::Result<()> {
     let population = population(input);
     let lines = summary(&Summary {
         decisions: &run.decisions,
-        cases: &run.cases,
+        cases: &run.cases.iter().map(OfSet::from).collect::<Vec<_>>(),
         population: population.as_ref(),
         waivers: &run.background.waivers,
         notices: &run.background.notices,

@@ -10,9 +10,9 @@ use rageval_runner::{
     load,
     metric::METRICS,
     model::{
-        Answer, CaseId, Claim, Confirmation, Detail, Evidence, GoldenCase, GoldenSet, Heard, MetricKey, Outcome,
-        Ranked, Readings, Record, Records, Repeat, Repeated, RetrievedContext, Sample, Spending, Taken, Transcript,
-        UnitInterval, Unmeasured, Verdict,
+        Answer, CaseId, CaseScores, Claim, Confirmation, Detail, Evidence, GoldenCase, GoldenSet, Heard, MetricKey,
+        Outcome, Ranked, Readings, Record, Records, Repeat, Repeated, RetrievedContext, Sample, Spending, Taken,
+        Transcript, UnitInterval, Unmeasured, Verdict,
         run::{
             Baseline, BaselineCase, BaselineManifest, Decision, JudgeStamp, LoweredScores, Manifest, Ruling, Run,
             SetStamp, SnapshotFailure, SystemStamp,
@@ -245,8 +245,9 @@ pub(crate) fn every_outcome() -> Run {
     };
     let mut decisions: Vec<Decision> = set.cases.iter().map(of_case).collect();
     let gates = gate::gates(&policy.rules, &set);
-    let tests = gate::drop_tests(&gates, &records, &basis);
-    decisions.extend(gates.iter().map(|gate| gate::decide_gate(gate, &set, &records, &basis, &tests)));
+    let scores = CaseScores::of_all(records.values().map(AsRef::as_ref));
+    let tests = gate::drop_tests(&gates, &scores, &basis);
+    decisions.extend(gates.iter().map(|gate| gate::decide_gate(gate, &set, &scores, &basis, &tests)));
     let told = |trial: &str, ruling, line: &str| Decision::told(trial, ruling, vec![line.to_owned()]);
     decisions.push(told(
         "gate::setup",
@@ -266,7 +267,7 @@ pub(crate) fn every_outcome() -> Run {
         waivers: &["alias until 2999-12-31: no dated name".to_owned()],
         notices: &["cases are not locked: cargo rageval cases lock --message WHY makes cases/golden.lock".to_owned()],
     };
-    let (cases, background) = (background::cases(&set, &basis), background::background(&known));
+    let (cases, background) = (background::cases(&set, &basis).collect(), background::background(&known));
     Run {
         format: "rageval-run".into(),
         version: 4,

@@ -18,8 +18,9 @@ use rageval_runner::{
     },
     metric::Kind,
     model::{
-        CaseId, Claim, Confirmation, Detail, Expectation, GoldenCase, GoldenSet, Heard, Language, MetricKey, Outcome,
-        Place, Readings, Record, Records, Repeats, Sample, SecondReading, Taken, Transcript, UnitInterval, Verdict,
+        CaseId, CaseScores, Claim, Confirmation, Detail, Expectation, GoldenCase, GoldenSet, Heard, Language,
+        MetricKey, Outcome, Place, Readings, Record, Records, Repeats, Sample, Scores, SecondReading, Taken,
+        Transcript, UnitInterval, Verdict,
         run::{Baseline, BaselineCase, JudgeStamp},
     },
     stats::draw::Draws,
@@ -133,13 +134,14 @@ impl Scene {
         let baseline = world.baseline(BuiltFrom::ThreeReadings);
         let basis = self.basis(Some(&baseline));
         let mut records = world.records();
-        let suspects = noise::suspects(&self.set, &records, &self.gates, &basis, &|_, _| true);
+        let scores = scores_of(&records);
+        let suspects = noise::suspects(&self.set, &scores, &self.gates, &basis, &|_, _| true);
         world.confirm(&suspects, &mut records, &baseline);
         let for_suspects = world.asked.get();
         let mut red = self.decide(&records, &basis, &world);
         // A run that is red already, by anything but such a drop itself, skips the fresh readings.
         let is_red_already = red != Red { gates: [false, red.gates[1], false, false], ..Red::default() };
-        let suspected = if is_red_already { Vec::new() } else { suspected(&self.gates, &records, &basis) };
+        let suspected = if is_red_already { Vec::new() } else { suspected(&self.gates, &scores_of(&records), &basis) };
         if !suspected.is_empty() {
             world.read_second(&suspected, &mut records);
             red = self.decide(&records, &basis, &world);
@@ -150,13 +152,14 @@ impl Scene {
     }
 
     fn decide(&self, records: &Records, basis: &Basis<'_>, world: &World<'_>) -> Red {
+        let scores = &scores_of(records);
         let mut red = Red::default();
         for (case, truth) in self.set.cases.iter().zip(&world.truths) {
-            let is_red = case_findings(case, &records[&case.id], basis).ruling(0).is_red();
+            let is_red = case_findings(case, &scores[&case.id], basis).ruling(0).is_red();
             red.cases += usize::from(is_red);
             red.lost_cases += usize::from(is_red && truth.lost.is_some());
         }
-        let tests: DropTests = drop_tests(&self.gates, records, basis);
+        let tests: DropTests = drop_tests(&self.gates, scores, basis);
         for gate in &self.gates {
             let place = match gate.rule {
                 GateRule::Mean { .. } => 0,
@@ -165,7 +168,7 @@ impl Scene {
                 GateRule::Bottom10Drop { .. } => 3,
                 GateRule::PassRate { .. } | GateRule::WindowDrop { .. } | GateRule::Unmeasured { .. } => continue,
             };
-            red.gates[place] |= decide_gate(gate, &self.set, records, basis, &tests).ruling.is_red();
+            red.gates[place] |= decide_gate(gate, &self.set, scores, basis, &tests).ruling.is_red();
         }
         red
     }
@@ -371,6 +374,10 @@ impl<'a> World<'a> {
             record.readings.entry(self.scene.metric.clone()).or_default().second = Some(second);
         }
     }
+}
+
+fn scores_of(records: &Records) -> Scores {
+    CaseScores::of_all(records.values().map(AsRef::as_ref))
 }
 
 fn verdict(bad: bool) -> Verdict {

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     model::{
-        GoldenCase, MetricKey, Outcome, Record, UnitInterval, Unmeasured,
+        CaseScores, GoldenCase, MetricKey, Outcome, Record, UnitInterval, Unmeasured,
         run::{Decision, Ruling, SnapshotFailure},
     },
     report::console,
@@ -72,21 +72,22 @@ impl CaseFindings {
 }
 
 /// What the rules say of one case: its own bars over the policy's.
-pub fn case_findings(case: &GoldenCase, record: &Record, basis: &Basis<'_>) -> CaseFindings {
+pub fn case_findings(case: &GoldenCase, scores: &CaseScores, basis: &Basis<'_>) -> CaseFindings {
     let mut findings =
-        CaseFindings { faults: tally::faults_of(case, Some(record), basis.rules), ..CaseFindings::default() };
+        CaseFindings { faults: tally::faults_of(case, Some(scores), basis.rules), ..CaseFindings::default() };
     let known_metrics = case.known_failure.as_ref().map_or(&[][..], |known| &known.metrics);
     for (metric, rule) in basis.rules.metrics_of(case) {
         let CaseBars { min, max_drop, level } = case_bars(case, metric, rule);
-        let Some(score) = record.settled(metric).and_then(Outcome::score).map(UnitInterval::get) else { continue };
+        let settled = scores.settled(metric).and_then(|outcome| outcome.score());
+        let Some(score) = settled.map(UnitInterval::get) else { continue };
         let mut broken = Vec::new();
         if let Some(min) = min.filter(|min| !holds_min(score, *min)) {
             broken.push(Bar::Min(min));
         }
-        if let Some((max_drop, accepted)) = max_drop.zip(accepted_score(case, record, metric, basis)) {
+        if let Some((max_drop, accepted)) = max_drop.zip(accepted_score(case, scores, metric, basis)) {
             match accepted.and_then(|accepted| accepted.carries(max_drop)) {
                 Ok(accepted) => {
-                    let baseline = judged_again(record, metric).unwrap_or(accepted);
+                    let baseline = judged_again(scores, metric).unwrap_or(accepted);
                     if !holds_drop(baseline - score, max_drop) {
                         broken.push(Bar::MaxDrop { baseline, max_drop });
                     }
@@ -145,19 +146,18 @@ impl AcceptedScore {
 /// The accepted score of this case; `None` for a case or metric that is new, changed, or had no score.
 pub(super) fn accepted_score(
     case: &GoldenCase,
-    record: &Record,
+    scores: &CaseScores,
     metric: &MetricKey,
     basis: &Basis<'_>,
 ) -> Option<Result<AcceptedScore, Incomparable>> {
-    let accepted = basis.baseline?.cases.get(&case.id).filter(|accepted| accepted.digest == record.digest)?;
+    let accepted = basis.baseline?.cases.get(&case.id).filter(|accepted| accepted.digest == scores.digest)?;
     let comparable = basis.comparable(metric)?;
     let Some(outcome) = accepted.outcomes.get(metric) else { return Some(Err(Incomparable::NotInBaseline)) };
     let score = outcome.score()?.get();
-    let now = record.outcomes.get(metric).and_then(estimand);
+    let now = scores.outcome(metric).and_then(|outcome| estimand(&outcome));
     let same = same_estimand(now.as_deref(), estimand(outcome).as_deref());
-    let has_claims =
-        |outcome: Option<&Outcome>| outcome.and_then(Outcome::detail).is_some_and(|detail| !detail.claims.is_empty());
-    let lacks_claims = has_claims(record.outcomes.get(metric)) && !has_claims(Some(outcome));
+    let had_claims = outcome.detail().is_some_and(|detail| !detail.claims.is_empty());
+    let lacks_claims = scores.has_claims(metric) && !had_claims;
     let can_be_read_again = !basis.is_noisy(metric) || !(accepted.response.trim().is_empty() || lacks_claims);
     Some(comparable.and(same).map(|()| AcceptedScore { score, can_be_read_again }))
 }
@@ -168,8 +168,8 @@ pub(super) fn estimand(outcome: &Outcome) -> Option<String> {
 }
 
 /// The baseline's score after its answer was judged again; `None` where it was not.
-fn judged_again(record: &Record, metric: &MetricKey) -> Option<f64> {
-    let confirmation = record.readings.get(metric)?.confirmation.as_ref()?;
+fn judged_again(scores: &CaseScores, metric: &MetricKey) -> Option<f64> {
+    let confirmation = scores.readings.get(metric)?.confirmation.as_ref()?;
     confirmation.baseline().map(UnitInterval::get)
 }
 
@@ -180,7 +180,7 @@ pub fn decide_case(
     basis: &Basis<'_>,
     snapshot: Option<&SnapshotFailure>,
 ) -> Decision {
-    let findings = case_findings(case, record, basis);
+    let findings = case_findings(case, &CaseScores::from(record), basis);
     let ruling = if snapshot.is_some() { Ruling::Fail } else { findings.ruling(basis.rules.max_unmeasured) };
     let (statistic, threshold) = match findings.failed.first() {
         Some(Broken { score, bar: Bar::Min(min), .. }) => (Some(*score), Some(*min)),

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     model::{
-        CaseId, Ending, GoldenCase, GoldenSet, MetricKey, Records, Unmeasured,
+        CaseId, Ending, GoldenCase, GoldenSet, MetricKey, Scores, Unmeasured,
         run::{Decision, Ruling},
     },
     report::console::{
@@ -37,9 +37,9 @@ struct Found {
     text: GateText,
 }
 
-/// Decides one gate over the records of its population. `tests` comes from [`super::drop_tests`], once a run.
-pub fn decide_gate(gate: &Gate, set: &GoldenSet, records: &Records, basis: &Basis<'_>, tests: &DropTests) -> Decision {
-    let run = Evidence { gate, set, records, basis };
+/// Decides one gate over the scores of its population. `tests` comes from [`super::drop_tests`], once a run.
+pub fn decide_gate(gate: &Gate, set: &GoldenSet, scores: &Scores, basis: &Basis<'_>, tests: &DropTests) -> Decision {
+    let run = Evidence { gate, set, scores, basis };
     let found = match (gate.rule, &gate.metric) {
         (GateRule::Unmeasured { max }, _) => run.unmeasured(max),
         (_, None) => run.undecided("the gate names no metric".to_owned()),
@@ -92,7 +92,7 @@ fn named(gate: &Gate, found: Found, basis: &Basis<'_>) -> Decision {
 struct Evidence<'a> {
     gate: &'a Gate,
     set: &'a GoldenSet,
-    records: &'a Records,
+    scores: &'a Scores,
     basis: &'a Basis<'a>,
 }
 
@@ -102,10 +102,10 @@ impl Evidence<'_> {
         let mut count = 0;
         let index = self.index();
         for case in &self.gate.population {
-            let record = self.records.get(case).map(|record| &**record);
+            let scores = self.scores.get(case).map(|scores| &**scores);
             // A case that is not in the set has no record that could be read by its rules.
             let faults = match index.get(case) {
-                Some(golden_case) => tally::faults_of(golden_case, record, self.basis.rules),
+                Some(golden_case) => tally::faults_of(golden_case, scores, self.basis.rules),
                 None => vec![(None, Unmeasured::new("no case", "the set does not hold it"))],
             };
             count += usize::from(!faults.is_empty());
@@ -191,7 +191,7 @@ impl Evidence<'_> {
     }
 
     fn bottom10(&self, metric: &MetricKey, min: f64, which: TailStatistic) -> Found {
-        let tally = Tally::by(Reading::Settled, metric, &self.gate.population, self.records);
+        let tally = Tally::by(Reading::Settled, metric, &self.gate.population, self.scores);
         self.at_least(
             tail_name(which),
             &tally,
@@ -294,7 +294,7 @@ impl Evidence<'_> {
     }
 
     fn tally(&self, metric: &MetricKey) -> Tally {
-        Tally::of(metric, &self.gate.population, self.records)
+        Tally::of(metric, &self.gate.population, self.scores)
     }
 
     fn found(&self, ruling: Ruling, headline: String) -> Found {
@@ -325,8 +325,8 @@ impl Evidence<'_> {
             .iter()
             .map(|(id, numbers)| {
                 let case = index.get(id).copied();
-                let is_red = case.zip(self.records.get(*id)).is_some_and(|(case, record)| {
-                    case_findings(case, record, self.basis).ruling(self.basis.rules.max_unmeasured).is_red()
+                let is_red = case.zip(self.scores.get(*id)).is_some_and(|(case, scores)| {
+                    case_findings(case, scores, self.basis).ruling(self.basis.rules.max_unmeasured).is_red()
                 });
                 red += usize::from(is_red);
                 let place = case.map(|case| format!("  {}", case.place)).unwrap_or_default();

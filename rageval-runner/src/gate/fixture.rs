@@ -9,8 +9,8 @@ use super::{
 use crate::{
     metric::Kind,
     model::{
-        Answer, CaseId, Expectation, GoldenCase, GoldenSet, Language, MetricKey, Outcome, Place, Record, Records,
-        Sample, Taken, UnitInterval,
+        Answer, CaseId, CaseScores, Expectation, GoldenCase, GoldenSet, Language, MetricKey, Outcome, Place, Record,
+        Records, Sample, Scores, Taken, UnitInterval,
         run::{AcceptedRun, Baseline, BaselineCase, Decision, JudgeStamp},
     },
 };
@@ -111,6 +111,11 @@ impl World {
         Arc::make_mut(self.records.get_mut(id).expect("a record"))
     }
 
+    /// The scores of the records as they stand.
+    pub(crate) fn scores(&self) -> Scores {
+        CaseScores::of_all(self.records.values().map(AsRef::as_ref))
+    }
+
     /// Sets the rule of the first metric.
     pub(crate) fn rule(mut self, change: impl FnOnce(&mut MetricRule)) -> Self {
         change(self.rules.metrics.values_mut().next().expect("a metric"));
@@ -168,7 +173,7 @@ impl World {
     }
 
     pub(crate) fn tests(&self) -> DropTests {
-        drop_tests(&gates(&self.rules, &self.set), &self.records, &self.basis())
+        drop_tests(&gates(&self.rules, &self.set), &self.scores(), &self.basis())
     }
 
     /// The names of all gates.
@@ -181,7 +186,7 @@ impl World {
         let all = gates(&self.rules, &self.set);
         let gate = all.iter().find(|gate| gate.name == name);
         let gate = gate.unwrap_or_else(|| panic!("no gate {name} among {:?}", self.gate_names()));
-        decide_gate(gate, &self.set, &self.records, &self.basis(), &self.tests())
+        decide_gate(gate, &self.set, &self.scores(), &self.basis(), &self.tests())
     }
 
     /// Decides the case of this id.

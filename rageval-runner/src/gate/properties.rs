@@ -55,8 +55,9 @@ fn any_world(cases: std::ops::Range<usize>) -> impl Strategy<Value = World> {
 
 fn decide_all(world: &World) -> BTreeMap<String, Decision> {
     let all: Vec<Gate> = gates(&world.rules, &world.set);
-    let tests = drop_tests(&all, &world.records, &world.basis());
-    let decide = |gate: &Gate| decide_gate(gate, &world.set, &world.records, &world.basis(), &tests);
+    let scores = world.scores();
+    let tests = drop_tests(&all, &scores, &world.basis());
+    let decide = |gate: &Gate| decide_gate(gate, &world.set, &scores, &world.basis(), &tests);
     all.iter().map(|gate| (gate.name.clone(), decide(gate))).collect()
 }
 
@@ -79,7 +80,7 @@ proptest! {
     fn the_three_outcomes_add_up(world in any_world(0..30)) {
         let all: Vec<_> = world.set.cases.iter().map(|case| case.id.clone()).collect();
         let metric = world.rules.metrics.keys().next().expect("a metric");
-        let tally = Tally::of(metric, &all, &world.records);
+        let tally = Tally::of(metric, &all, &world.scores());
         prop_assert_eq!(tally.total(), world.set.cases.len());
         prop_assert_eq!(tally.scored.len() + tally.not_applicable.len() + tally.unmeasured.len(), all.len());
     }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 pub use drop_tests::{DropTest, DropTests, PValue, Stage, drop_tests, suspected};
 
 use super::{case::estimand, tally::Reading};
-use crate::model::{CaseId, GoldenSet, MetricKey, Outcome, Records, UnitInterval, Unmeasured, run::Baseline};
+use crate::model::{CaseId, GoldenSet, MetricKey, Outcome, Scores, UnitInterval, Unmeasured, run::Baseline};
 
 /// Which cases of the set the baseline holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -59,19 +59,19 @@ pub struct Pairs {
 
 impl Pairs {
     /// Pairs the cases of a gate with the baseline, by id and content, on these readings of either side.
-    pub fn of(reading: Reading, metric: &MetricKey, cases: &[CaseId], records: &Records, baseline: &Baseline) -> Self {
+    pub fn of(reading: Reading, metric: &MetricKey, cases: &[CaseId], scores: &Scores, baseline: &Baseline) -> Self {
         let mut pairs = Self::default();
         for case in cases {
             let Some(accepted) = baseline.cases.get(case) else {
                 pairs.new += 1;
                 continue;
             };
-            let record = records.get(case).map(|record| &**record);
-            if record.is_some_and(|record| record.digest != accepted.digest) {
+            let scores = scores.get(case).map(|scores| &**scores);
+            if scores.is_some_and(|scores| scores.digest != accepted.digest) {
                 pairs.changed += 1;
                 continue;
             }
-            let readings = record.and_then(|record| record.readings.get(metric));
+            let readings = scores.and_then(|scores| scores.readings.get(metric));
             let judged_again = readings.and_then(|readings| readings.confirmation.as_ref()?.baseline());
             let before = match reading {
                 Reading::First => accepted.outcomes.get(metric).and_then(Outcome::first_score),
@@ -82,12 +82,12 @@ impl Pairs {
                 continue;
             };
             let then = accepted.outcomes.get(metric);
-            let outcome_now = record.and_then(|record| record.outcomes.get(metric));
-            if outcome_now.is_some_and(|now| now.score().is_some() && estimand(now) != then.and_then(estimand)) {
+            let outcome_now = scores.and_then(|scores| scores.outcome(metric));
+            if outcome_now.is_some_and(|now| now.score().is_some() && estimand(&now) != then.and_then(estimand)) {
                 pairs.changed += 1;
                 continue;
             }
-            match &*reading.outcome_of(metric, record) {
+            match &*reading.outcome_of(metric, scores) {
                 Outcome::Scored { score, .. } => {
                     let now = score.value.get();
                     pairs.scored.push((case.clone(), before, now));
@@ -192,7 +192,7 @@ mod tests {
         });
         let cases: Vec<_> = world.set.cases.iter().map(|case| case.id.clone()).collect();
         let baseline = world.baseline.as_ref().expect("a baseline");
-        let pairs = Pairs::of(Reading::First, &key("recall@5"), &cases, &world.records, baseline);
+        let pairs = Pairs::of(Reading::First, &key("recall@5"), &cases, &world.scores(), baseline);
         assert_eq!(pairs.scored, [(id("c00"), 0.9, 0.5)]);
         assert_eq!((pairs.not_applicable, pairs.changed, pairs.new), (1, 1, 1));
         assert_eq!(pairs.with(Holes::AtZero), [(id("c00"), 0.9, 0.5), (id("c02"), 0.9, 0.0)]);
@@ -208,7 +208,7 @@ mod tests {
         });
         let cases: Vec<_> = world.set.cases.iter().map(|case| case.id.clone()).collect();
         let baseline = world.baseline.as_ref().expect("a baseline");
-        let pairs = Pairs::of(Reading::First, &key("recall@5"), &cases, &world.records, baseline);
+        let pairs = Pairs::of(Reading::First, &key("recall@5"), &cases, &world.scores(), baseline);
         assert_eq!((pairs.scored, pairs.changed), (vec![(id("c01"), 0.9, 0.5)], 1));
     }
 
@@ -226,7 +226,7 @@ mod tests {
         });
         let pairs = |reading| {
             let baseline = world.baseline.as_ref().expect("a baseline");
-            Pairs::of(reading, &key("faithfulness"), &[id("c00")], &world.records, baseline).scored
+            Pairs::of(reading, &key("faithfulness"), &[id("c00")], &world.scores(), baseline).scored
         };
         assert_eq!(pairs(Reading::First), [(id("c00"), 0.75, 0.75)]);
         assert_eq!(pairs(Reading::Settled), [(id("c00"), 1.0, 0.75)]);

@@ -7,7 +7,7 @@ use super::{
     slice,
 };
 use crate::{
-    model::{CaseId, GoldenCase, GoldenSet, MetricKey, Outcome, Record, Records, Taken, UnitInterval, Unmeasured},
+    model::{CaseId, CaseScores, GoldenCase, GoldenSet, MetricKey, Outcome, Scores, UnitInterval, Unmeasured},
     stats::{self, Cluster, Interval},
 };
 
@@ -33,15 +33,15 @@ pub struct Tally {
 
 impl Tally {
     /// Counts the outcomes of these cases. A case without record, or whose record lacks the metric, is unmeasured.
-    pub fn of(metric: &MetricKey, cases: &[CaseId], records: &Records) -> Self {
-        Self::by(Reading::First, metric, cases, records)
+    pub fn of(metric: &MetricKey, cases: &[CaseId], scores: &Scores) -> Self {
+        Self::by(Reading::First, metric, cases, scores)
     }
 
     /// Counts what these readings made of these cases.
-    pub fn by(reading: Reading, metric: &MetricKey, cases: &[CaseId], records: &Records) -> Self {
+    pub fn by(reading: Reading, metric: &MetricKey, cases: &[CaseId], scores: &Scores) -> Self {
         let mut tally = Self::default();
         for case in cases {
-            match &*reading.outcome_of(metric, records.get(case).map(|record| &**record)) {
+            match &*reading.outcome_of(metric, scores.get(case).map(|scores| &**scores)) {
                 Outcome::Scored { score, .. } => tally.scored.push((case.clone(), score.value.get())),
                 Outcome::NotApplicable { why } => tally.not_applicable.push((case.clone(), why.clone())),
                 Outcome::Unmeasured { fault } => tally.unmeasured.push((case.clone(), fault.clone())),
@@ -134,38 +134,43 @@ pub struct Aggregate {
 
 impl Reading {
     /// What became of a metric in a record by this reading.
-    pub fn outcome_of<'a>(self, metric: &MetricKey, record: Option<&'a Record>) -> Cow<'a, Outcome> {
-        match (self, record.and_then(|record| record.settled(metric))) {
-            (Self::Settled, Some(outcome)) => Cow::Borrowed(outcome),
-            (Self::Settled, None) | (Self::First, _) => outcome_of(metric, record),
-        }
+    pub fn outcome_of<'a>(self, metric: &MetricKey, scores: Option<&'a CaseScores>) -> Cow<'a, Outcome> {
+        let settled = match self {
+            Self::Settled => scores.and_then(|scores| scores.settled(metric)),
+            Self::First => None,
+        };
+        settled.unwrap_or_else(|| outcome_of(metric, scores))
     }
 }
 
 /// What became of a metric by its first reading.
-pub fn outcome_of<'a>(metric: &MetricKey, record: Option<&'a Record>) -> Cow<'a, Outcome> {
-    let Some(record) = record else {
+pub fn outcome_of<'a>(metric: &MetricKey, scores: Option<&'a CaseScores>) -> Cow<'a, Outcome> {
+    let Some(scores) = scores else {
         return Cow::Owned(Outcome::unmeasured("no record", "the case was not evaluated"));
     };
-    match (record.outcomes.get(metric), &record.taken) {
-        (Some(outcome), _) => Cow::Borrowed(outcome),
-        (None, Taken::Failed(fault)) => Cow::Owned(Outcome::Unmeasured { fault: fault.clone() }),
-        (None, Taken::Sample(_)) => {
+    match (scores.outcome(metric), &scores.failed) {
+        (Some(outcome), _) => outcome,
+        (None, Some(fault)) => Cow::Owned(Outcome::Unmeasured { fault: fault.clone() }),
+        (None, None) => {
             Cow::Owned(Outcome::unmeasured("no outcome", format!("the record holds no outcome of {metric}")))
         }
     }
 }
 
 /// Every fault of a case, with the metric where it is one metric's: none only when each metric of the policy and of the case itself is scored or not applicable.
-pub fn faults_of(case: &GoldenCase, record: Option<&Record>, rules: &Rules) -> Vec<(Option<MetricKey>, Unmeasured)> {
-    let Some(record) = record else {
+pub fn faults_of(
+    case: &GoldenCase,
+    scores: Option<&CaseScores>,
+    rules: &Rules,
+) -> Vec<(Option<MetricKey>, Unmeasured)> {
+    let Some(scores) = scores else {
         return vec![(None, Unmeasured::new("no record", "the case was not evaluated"))];
     };
     let mut faults: Vec<_> =
-        record.faults().into_iter().map(|(metric, fault)| (metric.cloned(), fault.clone())).collect();
-    if record.sample().is_some() {
-        for (metric, _) in rules.metrics_of(case).filter(|(metric, _)| !record.outcomes.contains_key(metric)) {
-            if let Some(fault) = outcome_of(metric, Some(record)).fault() {
+        scores.faults().into_iter().map(|(metric, fault)| (metric.cloned(), fault.clone())).collect();
+    if scores.failed.is_none() {
+        for (metric, _) in rules.metrics_of(case).filter(|(metric, _)| !scores.holds(metric)) {
+            if let Some(fault) = outcome_of(metric, Some(scores)).fault() {
                 faults.push((Some(metric.clone()), fault.clone()));
             }
         }

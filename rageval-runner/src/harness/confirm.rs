@@ -7,7 +7,7 @@ mod means;
 mod suspect;
 
 use std::{
-    collections::{BTreeSet, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -15,6 +15,7 @@ use futures_util::{StreamExt as _, stream::FuturesUnordered};
 
 use super::{
     course::Event,
+    finished::Finished,
     session::{Session, Shared, store_problem},
     setup::{self, Problem, Scope},
     trials::Role,
@@ -28,7 +29,7 @@ use crate::{
     },
     load,
     metric::Metric,
-    model::{CaseId, Confirmation, GoldenCase, GoldenSet, MetricKey, Readings, Record, Records},
+    model::{CaseId, CaseScores, Confirmation, GoldenCase, GoldenSet, MetricKey, Readings, Record, Scores},
     store::{
         baseline::Answers,
         readings::{self, FurtherReadings, Purpose},
@@ -44,13 +45,49 @@ pub(super) struct Wanted {
     gates: Vec<usize>,
 }
 
-/// The records after further readings.
-#[derive(Debug, Clone, Default)]
+/// What further readings came to.
+#[derive(Debug, Default)]
 pub(super) struct Settled {
-    /// Those that were looked at, with what was read again of them.
-    pub(super) records: Records,
+    /// The cases of which something was read again.
+    pub(super) again: BTreeMap<CaseId, ReadAgain>,
     /// Gates whose drop is suspected and was not looked at once more, since the run is red already.
     pub(super) left: BTreeSet<String>,
+}
+
+/// What was read again of one case.
+#[derive(Debug)]
+pub(super) struct ReadAgain {
+    /// By metric, in the order in which they were had.
+    readings: Vec<(MetricKey, Readings)>,
+    /// Its scores with them.
+    scores: Arc<CaseScores>,
+}
+
+impl Settled {
+    /// The same scores with what was read again.
+    pub(super) fn over(&self, mut scores: Scores) -> Scores {
+        for (id, scores) in &mut scores {
+            if let Some(again) = self.again.get(id) {
+                *scores = Arc::clone(&again.scores);
+            }
+        }
+        scores
+    }
+}
+
+impl ReadAgain {
+    /// The record of the case with its further readings.
+    pub(super) fn added_to(&self, first: &Record) -> Record {
+        with_readings(first, &self.readings)
+    }
+}
+
+fn with_readings(first: &Record, readings: &[(MetricKey, Readings)]) -> Record {
+    let mut record = first.clone();
+    for (metric, readings) in readings {
+        record.add_readings(metric.clone(), readings.clone());
+    }
+    record
 }
 
 impl Wanted {
@@ -105,22 +142,26 @@ fn suspects(
     evaluation: &Evaluation,
     set: &GoldenSet,
     gates: &[Gate],
-    records: &Records,
+    scores: &Scores,
 ) -> Vec<Suspect> {
     let basis = verdict::basis(session);
-    let is_read_again = |record: &Record, metric: &MetricKey| {
-        let case = set.get(&record.case).zip(record.sample());
-        case.is_some_and(|(case, sample)| evaluation.is_asked(case, sample, metric))
+    let is_read_again = |id: &CaseId, metric: &MetricKey| {
+        let found = session.case_of(id).zip(session.finished_of(id));
+        // A record that can't be read back stays suspect: whoever reads it again says why that is impossible.
+        found.is_some_and(|(case, finished)| {
+            session
+                .whole_of(case, &finished)
+                .map_or(true, |record| record.sample().is_some_and(|sample| evaluation.is_asked(case, sample, metric)))
+        })
     };
-    let mut suspects = noise::suspects(set, records, gates, &basis, &is_read_again);
+    let mut suspects = noise::suspects(set, scores, gates, &basis, &is_read_again);
     let by_rules: BTreeSet<(CaseId, MetricKey)> =
         suspects.iter().map(|suspect| (suspect.case.clone(), suspect.metric.clone())).collect();
-    let metrics: Vec<&dyn Metric> = session.metrics.iter().map(|metric| *metric as _).collect();
     for case in &set.cases {
-        let Some(record) = records.get(&case.id) else { continue };
-        for metric in session.snapshots.suspects(case, record, &metrics) {
+        let Some(finished) = session.finished_of(&case.id).filter(|_| scores.contains_key(&case.id)) else { continue };
+        for metric in finished.by_snapshot {
             let is_new = !by_rules.contains(&(case.id.clone(), metric.clone()));
-            if is_new && basis.is_noisy(&metric) && is_read_again(record, &metric) {
+            if is_new && basis.is_noisy(&metric) && is_read_again(&case.id, &metric) {
                 suspects.push(by_snapshot(&case.id, metric));
             }
         }
@@ -129,15 +170,15 @@ fn suspects(
 }
 
 /// Whether a case must wait until suspects were read again: known from the case alone.
-pub(super) fn is_suspect(session: &Session, case: &GoldenCase, record: &Arc<Record>) -> bool {
+pub(super) fn is_suspect(session: &Session, case: &GoldenCase, finished: &Finished) -> bool {
     if !can_differ(session) || session.course.stored.contains(&case.id) {
         return false;
     }
     let Ok(evaluation) = session.evaluation() else { return false };
     let set = GoldenSet { cases: vec![case.clone()], ..GoldenSet::default() };
     let gates = gate::gates(&session.files.policy.rules, &set);
-    let records = [(case.id.clone(), Arc::clone(record))].into();
-    !suspects(session, &evaluation, &set, &gates, &records).is_empty()
+    let scores = [(case.id.clone(), Arc::clone(&finished.scores))].into();
+    !suspects(session, &evaluation, &set, &gates, &scores).is_empty()
 }
 
 /// A suspect that no rule makes red: each of its bad verdicts is in question. What remains bad may have been reviewed, so it decides no run.
@@ -146,15 +187,15 @@ fn by_snapshot(case: &CaseId, metric: MetricKey) -> Suspect {
     Suspect { case: case.clone(), metric, shortfall: 0.0, bars, counts: false }
 }
 
-/// Has what these trials need read again, by their first records.
+/// Has what these trials need read again, by their first scores.
 pub(super) async fn settle(
     session: &Session,
     evaluation: &Evaluation,
-    records: Records,
+    mut scores: Scores,
     selected: &[Role],
 ) -> Result<Settled, Problem> {
     if !can_differ(session) {
-        return Ok(Settled { records, left: BTreeSet::new() });
+        return Ok(Settled::default());
     }
     let (wanted, further) = match &session.records {
         // A run that may be interrupted keeps what it had as files too, so that whoever goes on does not ask for it again.
@@ -174,31 +215,46 @@ pub(super) async fn settle(
             &of_one_file
         }
     };
-    let mut suspects = suspects(session, evaluation, set, gates, &records);
+    let mut suspects = suspects(session, evaluation, set, gates, &scores);
     suspects.retain(|suspect| wanted.cases.contains(&suspect.case) || wanted.is_in_tail(session, suspect));
     suspects.retain(|suspect| !session.course.stored.contains(&suspect.case));
-    let mut settled = Settled { records, left: BTreeSet::new() };
+    let mut settled = Settled::default();
     let desk = Desk { session, evaluation, further, answers: answers(session, evaluation), counted: Mutex::default() };
     if !suspects.is_empty() {
-        let found = desk.in_order(suspects, &settled.records).await?;
-        add(&mut settled.records, found);
+        let found = desk.in_order(suspects).await?;
+        scores = add(session, &mut settled, scores, found)?;
     }
     if !session.course.stored.is_empty() {
         // A fresh reading of a mean is one of all its cases.
         return Ok(settled);
     }
-    let found = means::read_again(&desk, &settled.records, &wanted.gates).await?;
+    let found = means::read_again(&desk, &scores, &wanted.gates).await?;
     settled.left = found.left;
-    add(&mut settled.records, found.readings);
+    add(session, &mut settled, scores, found.readings)?;
     Ok(settled)
 }
 
-fn add(records: &mut Records, found: Vec<Again>) {
+/// Adds what was read again to what is settled; returns the scores with it.
+fn add(session: &Session, settled: &mut Settled, scores: Scores, found: Vec<Again>) -> Result<Scores, Problem> {
+    let mut by_case: BTreeMap<CaseId, Vec<(MetricKey, Readings)>> = BTreeMap::new();
     for (case, metric, readings) in found {
-        if let Some(record) = records.get_mut(&case) {
-            Arc::make_mut(record).add_readings(metric, readings);
-        }
+        by_case.entry(case).or_default().push((metric, readings));
     }
+    for (id, more) in by_case {
+        let first = whole(session, &id)?;
+        let before = settled.again.remove(&id).map(|again| again.readings).unwrap_or_default();
+        let readings: Vec<_> = before.into_iter().chain(more).collect();
+        let scores = Arc::new(CaseScores::from(&with_readings(&first, &readings)));
+        settled.again.insert(id, ReadAgain { readings, scores });
+    }
+    Ok(settled.over(scores))
+}
+
+/// The whole record of a case that is there.
+fn whole(session: &Session, id: &CaseId) -> Result<Arc<Record>, Problem> {
+    let lost = || Problem::everything(format!("the record of {id} was lost"));
+    let (case, finished) = session.case_of(id).zip(session.finished_of(id)).ok_or_else(lost)?;
+    session.whole_of(case, &finished)
 }
 
 /// The answers of the baseline, or why they can't be judged again.
@@ -233,7 +289,7 @@ struct Extent {
 impl Desk<'_> {
     fn case(&self, id: &CaseId) -> Result<&GoldenCase, Problem> {
         let lost = || Problem::everything(format!("the case {id} was lost"));
-        self.session.files.set.get(id).ok_or_else(lost)
+        self.session.case_of(id).ok_or_else(lost)
     }
 
     /// Known from the files alone, so that it is the same in every process and every form of a run.
@@ -272,7 +328,7 @@ impl Desk<'_> {
     }
 
     /// Reads the suspects again, side by side as far as that changes nothing of which are.
-    async fn in_order(&self, suspects: Vec<Suspect>, records: &Records) -> Result<Vec<Again>, Problem> {
+    async fn in_order(&self, suspects: Vec<Suspect>) -> Result<Vec<Again>, Problem> {
         let extent = match self.extent() {
             Ok(extent) => extent,
             Err(why) => return self.leave_all(suspects, &why).await,
@@ -287,7 +343,7 @@ impl Desk<'_> {
                 let progress = Progress { confirmed: cases, asked: requests, in_flight: running.len() };
                 match noise::may_start(progress, confirm, extent.budget, extent.depth) {
                     Start::Now => {
-                        running.extend(waiting.pop_front().map(|suspect| self.confirm(suspect, records, extent.depth)));
+                        running.extend(waiting.pop_front().map(|suspect| self.confirm(suspect, extent.depth)));
                     }
                     Start::Wait => break,
                     Start::Never(why) => settled.extend(self.leave_all(waiting.drain(..), &why).await?),
@@ -300,14 +356,13 @@ impl Desk<'_> {
         }
     }
 
-    async fn confirm(&self, suspect: Suspect, records: &Records, depth: u32) -> Result<Again, Problem> {
+    async fn confirm(&self, suspect: Suspect, depth: u32) -> Result<Again, Problem> {
         let case = self.case(&suspect.case)?;
-        let lost = || Problem::everything(format!("the record of {} was lost", suspect.case));
-        let record = records.get(&suspect.case).ok_or_else(lost)?;
+        let record = whole(self.session, &suspect.case)?;
         let read = async || {
             let (id, metric) = (&suspect.case, &suspect.metric);
             self.session.course.tell(|| Event::ReadingAgain { case: id.clone(), metric: metric.clone() });
-            let question = suspect::Question::new(self, case, record, &suspect, depth);
+            let question = suspect::Question::new(self, case, &record, &suspect, depth);
             let read = question.read().await;
             self.count(readings::Confirmed { cases: usize::from(read.is_failing), requests: read.requests }).await?;
             Ok(read.readings)

@@ -7,12 +7,13 @@ use std::{
 };
 
 use super::{
+    finished::{Finished, unwritable},
     session::{Session, store_problem},
     setup::Problem,
 };
 use crate::{
     model::{CaseId, GoldenCase, MetricKey, Record, Spending},
-    store::{going::Going, ledger::Ledger},
+    store::{going::Going, ledger::Ledger, runs::record_text},
 };
 
 /// How far a run is.
@@ -83,15 +84,16 @@ impl Course {
 
 impl Session {
     /// Keeps and tells what came of a case.
-    pub(super) fn arrived(&self, case: &GoldenCase, record: Record) -> Result<Arc<Record>, Problem> {
+    pub(super) fn arrived(&self, case: &GoldenCase, record: Record) -> Result<Finished, Problem> {
+        let text = record_text(&record).map_err(|error| unwritable(case, &error))?;
         if let Some(going) = &self.course.going {
-            going.keep(case, &record).map_err(|error| store_problem(&error))?;
+            going.keep(case, &record, &text).map_err(|error| store_problem(&error))?;
         }
         self.course.tell(|| Event::CaseDone {
             case: case.id.clone(),
             is_unmeasured: record.outcomes.values().any(|outcome| outcome.fault().is_some()),
             spent: self.ledger().and_then(Ledger::spent),
         });
-        Ok(Arc::new(record))
+        Ok(self.finish(case, record, &text))
     }
 }

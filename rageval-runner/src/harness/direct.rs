@@ -1,7 +1,7 @@
 //! A run without a test binary: the same session and the same decisions, for systems that need no code of the user's.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -105,12 +105,12 @@ pub struct Ended {
     pub decisions: Vec<Decision>,
     /// What is worth knowing of it, line by line.
     pub summary: Vec<String>,
-    /// Its records, with their further readings.
-    pub records: Records,
     /// Where it comes from.
     pub manifest: Manifest,
     /// Whether a file that regression rules need is missing or can't be read.
     pub lacks_baseline: bool,
+    /// Whether there are records, and in each the system failed.
+    pub is_unanswered: bool,
 }
 
 /// Why nothing was run.
@@ -192,11 +192,13 @@ impl Opened {
                 session.course.unreadable = unreadable;
                 same(&run.manifest, &session.manifest(BTreeSet::new()))?;
                 session.course.going = Some(Arc::new(going));
-                put(&session, run.records.into_iter().map(|record| (record.case.clone(), Arc::new(record))).collect())
+                put(&session, of_these(&session, run.records))?
             }
             (None, Start::Stored(records)) => {
-                session.course.stored = put(&session, records);
-                session.course.stored.clone()
+                let records = of_these(&session, records.into_values().map(Arc::unwrap_or_clone));
+                // Before they are taken in: nothing of them is suspect.
+                session.course.stored = records.keys().cloned().collect();
+                put(&session, records)?
             }
             (None, Start::Anew | Start::Resumed) => BTreeSet::new(),
         };
@@ -298,18 +300,24 @@ fn same(then: &Manifest, now: &Manifest) -> Result<(), Refusal> {
     )))
 }
 
-/// Puts records of these very cases where the session looks for them; returns of which.
-fn put(session: &Session, mut known: Records) -> BTreeSet<CaseId> {
-    let Shared::Memory(slots) = &session.records else { return BTreeSet::new() };
+/// The records that are of cases of the set as they stand now.
+fn of_these(session: &Session, records: impl IntoIterator<Item = Record>) -> BTreeMap<CaseId, Record> {
+    let is_of_its_case =
+        |record: &Record| session.case_of(&record.case).is_some_and(|case| case.digest() == record.digest);
+    records.into_iter().filter(is_of_its_case).map(|record| (record.case.clone(), record)).collect()
+}
+
+/// Puts records where the session looks for them; returns of which cases.
+fn put(session: &Session, mut records: BTreeMap<CaseId, Record>) -> Result<BTreeSet<CaseId>, Problem> {
+    let Shared::Memory(slots) = &session.records else { return Ok(BTreeSet::new()) };
     let mut stored = BTreeSet::new();
     for case in &session.files.set.cases {
-        let record: Option<Arc<Record>> = known.remove(&case.id).filter(|record| record.digest == case.digest());
-        if let Some((record, slot)) = record.zip(slots.get(&case.id)) {
-            slot.set(Ok(record)).ok();
+        if let Some((record, slot)) = records.remove(&case.id).zip(slots.get(&case.id)) {
+            slot.set(Ok(session.finish_known(case, record)?)).ok();
             stored.insert(case.id.clone());
         }
     }
-    stored
+    Ok(stored)
 }
 
 /// Evaluates what is missing, decides all of it, and writes the run.
@@ -326,14 +334,15 @@ fn decided(session: &Arc<Session>, wanted: &BTreeSet<CaseId>) -> Result<Ended, S
         }
         session.keep(verdict::decide(session, name, *role))?;
     }
-    let (path, summary) = verdict::end(session)?;
+    let verdict::Told { path, lines, decisions } = verdict::end(session)?;
+    let scores = session.scores();
     let ended = Ended {
         path,
-        decisions: trials::decisions(session).into_values().collect(),
-        summary,
-        records: session.finished(),
+        decisions,
+        summary: lines,
         manifest: session.manifest(BTreeSet::new()),
         lacks_baseline: session.problems.iter().any(|problem| problem.reach == Reach::Regression),
+        is_unanswered: !scores.is_empty() && scores.values().all(|scores| scores.failed.is_some()),
     };
     if let Some(going) = &session.course.going {
         going.end();

@@ -6,6 +6,7 @@ mod context;
 mod course;
 mod direct;
 mod exit_guard;
+mod finished;
 mod flags;
 mod opening;
 mod pending;

@@ -9,6 +9,7 @@ use std::{
 use super::{
     context::Context,
     course::Course,
+    finished::Shelf,
     session::{Session, Shared},
     setup::{self, Files, Scope},
     snapshots::{Snapshots, Writing},
@@ -114,6 +115,8 @@ impl Opening {
             Some(_) => Shared::Folder(Mutex::default()),
             None => Shared::Memory(files.set.cases.iter().map(|case| (case.id.clone(), OnceLock::new())).collect()),
         };
+        let places = files.set.cases.iter().enumerate().map(|(place, case)| (case.id.clone(), place)).collect();
+        let shelf = Shelf::new(folder.spool());
         Ok(Session {
             files,
             metrics,
@@ -139,6 +142,8 @@ impl Opening {
             calibrations: OnceLock::new(),
             function,
             records,
+            shelf,
+            places,
             settled: OnceLock::new(),
             evaluation: OnceLock::new(),
             runtime: OnceLock::new(),

@@ -13,6 +13,7 @@ use super::{
     confirm::{self, Settled},
     context::Context,
     course::Course,
+    finished::{Finished, Shelf},
     setup::{Files, Problem, Reach},
     snapshots::Snapshots,
     trials::Role,
@@ -25,7 +26,7 @@ use crate::{
     load::Policy,
     metric::Metric,
     model::{
-        CaseId, GoldenCase, MetricKey, Record, Records,
+        CaseId, GoldenCase, MetricKey, Record, Scores,
         run::{AcceptedRun, Baseline, Decision, JudgeStamp},
     },
     store::{StoreError, ledger::Ledger, runs::RunFolder},
@@ -73,8 +74,12 @@ pub(super) struct Session {
     pub(super) calibrations: OnceLock<BTreeMap<MetricKey, Looked>>,
     pub(super) function: Option<Arc<dyn RagSystem>>,
     pub(super) records: Shared,
-    /// The records after further readings; of one process, which sets it once all first readings are there.
-    pub(super) settled: OnceLock<Result<Settled, Problem>>,
+    /// Where the records are whole.
+    pub(super) shelf: Shelf,
+    /// The place of each case in the set.
+    pub(super) places: BTreeMap<CaseId, usize>,
+    /// What further readings came to; of one process, which sets it once all first readings are there.
+    pub(super) settled: OnceLock<Result<Arc<Settled>, Problem>>,
     /// Built on the first record that is in no store.
     pub(super) evaluation: OnceLock<Result<Arc<Evaluation>, Problem>>,
     pub(super) runtime: OnceLock<Background>,
@@ -93,10 +98,10 @@ impl Drop for Background {
 
 /// Where records are while the run goes on.
 pub(super) enum Shared {
-    /// One process: evaluated ahead, kept in memory.
-    Memory(BTreeMap<CaseId, OnceLock<Result<Arc<Record>, Problem>>>),
+    /// One process: evaluated ahead.
+    Memory(BTreeMap<CaseId, OnceLock<Result<Finished, Problem>>>),
     /// Many processes: files of the run folder, and what this process has read.
-    Folder(Mutex<BTreeMap<CaseId, Arc<Record>>>),
+    Folder(Mutex<BTreeMap<CaseId, Finished>>),
 }
 
 impl Session {
@@ -153,7 +158,7 @@ impl Session {
         };
         // What is stored is decided as it stands: no system and no judge is opened for it.
         if wanted.iter().all(|&index| self.course.stored.contains(&self.files.set.cases[index].id)) {
-            self.settled.set(Ok(Settled::default())).ok();
+            self.settled.set(Ok(Arc::default())).ok();
             return;
         }
         let ready = match self.blocking_problem() {
@@ -185,10 +190,10 @@ impl Session {
     /// Has suspects read again; ends with something settled whatever happens, since trials wait for it.
     async fn settle(self: Arc<Self>, evaluation: Arc<Evaluation>, selected: Vec<Role>) {
         let session = Arc::clone(&self);
-        let first = self.first_records();
+        let first = self.first_scores();
         let task = tokio::spawn(async move { confirm::settle(&session, &evaluation, first, &selected).await });
         let early = |error| Err(Problem::everything(format!("the further readings ended early: {error}")));
-        self.settled.set(task.await.unwrap_or_else(early)).ok();
+        self.settled.set(task.await.unwrap_or_else(early).map(Arc::new)).ok();
     }
 
     /// Evaluates one case into its slot; the slot is filled whatever happens, since trials wait for it.
@@ -207,46 +212,40 @@ impl Session {
         }
     }
 
-    /// The record of one case; waits for it, or evaluates it where no other process has.
-    pub(super) fn record(&self, case: &GoldenCase) -> Result<Arc<Record>, Problem> {
+    /// What is finished of one case; waits for it, or evaluates it where no other process has.
+    pub(super) fn record(&self, case: &GoldenCase) -> Result<Finished, Problem> {
         Ok(self.records([case])?.remove(0))
     }
 
-    /// The record of one case with its further readings; waits for them where its first reading is suspect.
+    /// The whole record of one case with its further readings; waits for them where its first reading is suspect.
     pub(super) fn settled_record(&self, case: &GoldenCase, role: Role) -> Result<Arc<Record>, Problem> {
-        let record = self.record(case)?;
-        if !confirm::is_suspect(self, case, &record) {
+        let finished = self.record(case)?;
+        let record = self.whole_of(case, &finished)?;
+        if !confirm::is_suspect(self, case, &finished) {
             return Ok(record);
         }
-        let records = [(case.id.clone(), Arc::clone(&record))].into();
-        Ok(self.settled(records, role)?.records.remove(&case.id).unwrap_or(record))
+        let settled = self.settled([(case.id.clone(), finished.scores)].into(), role)?;
+        Ok(settled.again.get(&case.id).map_or(record.clone(), |again| Arc::new(again.added_to(&record))))
     }
 
-    /// These records with the further readings that a trial needs.
-    pub(super) fn settled(&self, records: Records, role: Role) -> Result<Settled, Problem> {
+    /// What the further readings that a trial needs say of the records with these scores.
+    pub(super) fn settled(&self, scores: Scores, role: Role) -> Result<Arc<Settled>, Problem> {
         match &self.records {
-            Shared::Memory(_) if records.is_empty() => Ok(Settled::default()),
-            Shared::Memory(_) => {
-                let Settled { records: settled, left } = self.settled.wait().clone()?;
-                let with_readings = |(id, first): (CaseId, Arc<Record>)| {
-                    let record = settled.get(&id).map_or(first, Arc::clone);
-                    (id, record)
-                };
-                Ok(Settled { records: records.into_iter().map(with_readings).collect(), left })
-            }
-            Shared::Folder(_) if !confirm::can_differ(self) => Ok(Settled { records, left: BTreeSet::new() }),
+            Shared::Memory(_) if scores.is_empty() => Ok(Arc::default()),
+            Shared::Memory(_) => self.settled.wait().clone(),
+            Shared::Folder(_) if !confirm::can_differ(self) => Ok(Arc::default()),
             Shared::Folder(_) => {
                 let evaluation = self.evaluation()?;
-                self.runtime()?.block_on(confirm::settle(self, &evaluation, records, &[role]))
+                self.runtime()?.block_on(confirm::settle(self, &evaluation, scores, &[role])).map(Arc::new)
             }
         }
     }
 
-    /// The records of many cases, in their order, evaluated side by side where they are missing.
+    /// What is finished of many cases, in their order, evaluated side by side where they are missing.
     pub(super) fn records<'c>(
         &self,
         cases: impl IntoIterator<Item = &'c GoldenCase>,
-    ) -> Result<Vec<Arc<Record>>, Problem> {
+    ) -> Result<Vec<Finished>, Problem> {
         match &self.records {
             Shared::Memory(slots) => cases
                 .into_iter()
@@ -262,11 +261,24 @@ impl Session {
         }
     }
 
+    /// What is finished of a case by now.
+    pub(super) fn finished_of(&self, id: &CaseId) -> Option<Finished> {
+        match &self.records {
+            Shared::Memory(slots) => slots.get(id)?.get()?.as_ref().ok().cloned(),
+            Shared::Folder(read) => read.lock().unwrap_or_else(PoisonError::into_inner).get(id).cloned(),
+        }
+    }
+
+    /// The case of this id.
+    pub(super) fn case_of(&self, id: &CaseId) -> Option<&GoldenCase> {
+        self.files.set.cases.get(*self.places.get(id)?)
+    }
+
     fn read_or_evaluate(
         &self,
         cases: &[&GoldenCase],
-        read: &Mutex<BTreeMap<CaseId, Arc<Record>>>,
-    ) -> Result<Vec<Arc<Record>>, Problem> {
+        read: &Mutex<BTreeMap<CaseId, Finished>>,
+    ) -> Result<Vec<Finished>, Problem> {
         if let Some(problem) = self.blocking_problem() {
             return Err(problem.clone());
         }
@@ -278,31 +290,31 @@ impl Session {
             }
             match self.folder.record(case).map_err(|error| store_problem(&error))? {
                 Some(record) => {
-                    records.insert(case.id.clone(), Arc::new(record));
+                    records.insert(case.id.clone(), self.finish_of_folder(case, record));
                 }
                 None => missing.push(case),
             }
         }
         if !missing.is_empty() {
             let evaluation = self.evaluation()?;
-            let found: Vec<Result<Record, StoreError>> = self.runtime()?.block_on(
+            let found: Vec<Result<Finished, StoreError>> = self.runtime()?.block_on(
                 futures_util::stream::iter(missing)
-                    .map(|case| {
-                        let evaluation = &evaluation;
-                        self.folder.record_or(case, async move || evaluation.record(case).await)
+                    .map(async |case| {
+                        let evaluate = async || evaluation.record(case).await;
+                        Ok(self.finish_of_folder(case, self.folder.record_or(case, evaluate).await?))
                     })
                     .buffer_unordered(self.width())
                     .collect(),
             );
-            for record in found {
-                let record = record.map_err(|error| store_problem(&error))?;
-                records.insert(record.case.clone(), Arc::new(record));
+            for finished in found {
+                let finished = finished.map_err(|error| store_problem(&error))?;
+                records.insert(finished.scores.case.clone(), finished);
             }
         }
         cases
             .iter()
             .map(|case| match records.get(&case.id) {
-                Some(record) => Ok(Arc::clone(record)),
+                Some(finished) => Ok(finished.clone()),
                 None => Err(Problem::everything(format!("the record of {} was lost", case.id))),
             })
             .collect()
@@ -333,8 +345,8 @@ impl Session {
 
     /// Which models write the answers, as far as the records say that are there by now.
     pub(super) fn generators_so_far(&self) -> Generators {
-        let finished = self.finished();
-        Generators::of(self.files.policy.system.generator.as_deref(), finished.values().map(Arc::as_ref))
+        let declared = self.files.policy.system.generator.clone();
+        Generators { declared, told: Some(self.shelf.together().told) }
     }
 
     /// Whether the records of all cases are needed to tell which models write the answers. A shard holds a part of them: there it is
@@ -372,22 +384,22 @@ impl Session {
         self.course.ledger.as_ref().or_else(of_evaluation)
     }
 
-    /// The records that are there by now, with their further readings.
-    pub(super) fn finished(&self) -> Records {
-        let mut records = self.first_records();
-        if let Some(Ok(settled)) = self.settled.get() {
-            records.extend(settled.records.iter().map(|(id, record)| (id.clone(), Arc::clone(record))));
+    /// The scores that are there by now, with their further readings.
+    pub(super) fn scores(&self) -> Scores {
+        let scores = self.first_scores();
+        match self.settled.get() {
+            Some(Ok(settled)) => settled.over(scores),
+            Some(Err(_)) | None => scores,
         }
-        records
     }
 
-    fn first_records(&self) -> Records {
+    fn first_scores(&self) -> Scores {
+        let scores = |(id, finished): (&CaseId, &Finished)| (id.clone(), Arc::clone(&finished.scores));
         match &self.records {
-            Shared::Memory(slots) => slots
-                .iter()
-                .filter_map(|(id, slot)| Some((id.clone(), Arc::clone(slot.get()?.as_ref().ok()?))))
-                .collect(),
-            Shared::Folder(read) => read.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            Shared::Memory(slots) => {
+                slots.iter().filter_map(|(id, slot)| Some(scores((id, slot.get()?.as_ref().ok()?)))).collect()
+            }
+            Shared::Folder(read) => read.lock().unwrap_or_else(PoisonError::into_inner).iter().map(scores).collect(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The trials: their names, what each waits for, and what it says.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     io::{self, Write as _},
     process::ExitCode,
     sync::{Arc, PoisonError},
@@ -207,7 +207,13 @@ pub(super) fn needs(session: &Session, selected: &[Role]) -> BTreeSet<CaseId> {
     wanted
 }
 
-/// Decisions of this process so far.
-pub(super) fn decisions(session: &Session) -> BTreeMap<String, Decision> {
-    session.decisions.lock().unwrap_or_else(PoisonError::into_inner).clone()
+/// Whether this process has decided anything that is not yet taken.
+pub(super) fn has_decided(session: &Session) -> bool {
+    !session.decisions.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+}
+
+/// The decisions of this process, by trial; they are had once.
+pub(super) fn take_decisions(session: &Session) -> Vec<Decision> {
+    let mut decisions = session.decisions.lock().unwrap_or_else(PoisonError::into_inner);
+    std::mem::take(&mut *decisions).into_values().collect()
 }

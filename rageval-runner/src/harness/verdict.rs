@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    confirm::Settled,
+    finished::Together,
     session::{self, Session, Shared},
     setup::{Files, Problem, Reach, Scope},
     snapshots::{Finding, Writing},
@@ -21,12 +21,13 @@ use crate::{
     },
     metric::Metric,
     model::{
-        CaseId, Ending, Exchange, GoldenCase, MetricKey, Place, Records, Reply, Request,
+        CaseId, GoldenCase, MetricKey, Place, Scores,
+        background::Background,
         run::{Decision, Ruling, SnapshotFailure},
     },
     report::{
         background::{self, Known},
-        console::{self, text::visible},
+        console::{self, OfSet, text::visible},
     },
     store::{self, StoreError, lock::LockFiles, runs::ForReports},
     trust::{self, Generators, Trust, Waivable},
@@ -110,7 +111,7 @@ fn generators(session: &Session) -> Generators {
         return Generators { declared: declared.map(str::to_owned), told: None };
     }
     match session.records(&session.files.set.cases) {
-        Ok(records) => Generators::of(declared, records.iter().map(AsRef::as_ref)),
+        Ok(_) => session.generators_so_far(),
         // Without answers nobody says anything; the problem itself is told beside it.
         Err(_) => Generators::declared(declared),
     }
@@ -119,15 +120,13 @@ fn generators(session: &Session) -> Generators {
 /// What is wrong where a key is missing and a reply or a vector is needed that is not stored: the records tell.
 fn missing_keys(session: &Session) -> Vec<Problem> {
     let policy = &session.files.policy;
-    let is_judge = |request: &Request| matches!(request, Request::Judge(_));
-    let is_embedder = |request: &Request| matches!(request, Request::Embed(_));
     let judge = session.judge_key_is_missing().map(|missing| {
         let else_do = "or run with RAGEVAL_JUDGE_MODE=replay on stored replies, or with `judge: {provider: offline}`";
-        missing_key(session, &policy.judge.place, missing, is_judge, "replies", else_do)
+        missing_key(session, &policy.judge.place, missing, |all| all.lack_judge, "replies", else_do)
     });
     let embedder = session.embedder_key_is_missing().zip(policy.embedder.as_ref()).map(|(missing, spec)| {
         let else_do = "or run with RAGEVAL_JUDGE_MODE=replay on stored vectors";
-        missing_key(session, &spec.place, missing, is_embedder, "vectors", else_do)
+        missing_key(session, &spec.place, missing, |all| all.lack_embedder, "vectors", else_do)
     });
     [judge, embedder].into_iter().flatten().flatten().collect()
 }
@@ -137,19 +136,15 @@ fn missing_key(
     session: &Session,
     place: &Place,
     missing: &str,
-    is_theirs: fn(&Request) -> bool,
+    lacking: fn(&Together) -> usize,
     what: &str,
     else_do: &str,
 ) -> Option<Problem> {
     let cases = &session.files.set.cases;
-    let records = match session.records(cases) {
-        Ok(records) => records,
-        Err(problem) => return Some(problem),
-    };
-    let lacks_reply = |exchange: &Exchange| {
-        is_theirs(&exchange.request) && matches!(exchange.reply, Reply::Failed { ending: Ending::NoKey, .. })
-    };
-    let needing = records.iter().filter(|record| record.exchanges().any(lacks_reply)).count();
+    if let Err(problem) = session.records(cases) {
+        return Some(problem);
+    }
+    let needing = lacking(&session.shelf.together());
     let (all, s) = (cases.len(), plural(cases.len()));
     let verb = if needing == 1 { "needs" } else { "need" };
     (needing > 0).then(|| {
@@ -185,6 +180,7 @@ fn case(session: &Session, case: &GoldenCase, role: Role) -> Result<Decision, Pr
         Ok(Finding::Red { why, diff }) => Some(SnapshotFailure { why, diff }),
         Err(problem) => Some(SnapshotFailure { why: problem, diff: Vec::new() }),
     };
+    session.shelf.leave(&case.id);
     Ok(gate::decide_case(case, &record, &basis(session), failure.as_ref()))
 }
 
@@ -192,19 +188,21 @@ fn gate(session: &Session, index: usize, role: Role) -> Result<Decision, Problem
     let needed = population(session, index);
     let set = &session.files.set;
     let cases = set.cases.iter().filter(|case| needed.contains(&case.id));
-    let first: Records = session.records(cases)?.into_iter().map(|record| (record.case.clone(), record)).collect();
-    let Settled { records, left } = session.settled(first, role)?;
+    let finished = session.records(cases)?.into_iter();
+    let first: Scores = finished.map(|finished| (finished.scores.case.clone(), finished.scores)).collect();
+    let settled = session.settled(first.clone(), role)?;
+    let scores = settled.over(first);
     let basis = basis(session);
     let gate = &session.gates[index];
     let none = DropTests::default();
     let tests = if gate::is_tested(gate, &basis) {
         // All gates with a p-value need the same records, so whichever comes first tests for all.
-        session.drop_tests.get_or_init(|| gate::drop_tests(&session.gates, &records, &basis))
+        session.drop_tests.get_or_init(|| gate::drop_tests(&session.gates, &scores, &basis))
     } else {
         &none
     };
-    let mut decision = gate::decide_gate(gate, set, &records, &basis, tests);
-    if left.contains(&gate.name) {
+    let mut decision = gate::decide_gate(gate, set, &scores, &basis, tests);
+    if settled.left.contains(&gate.name) {
         decision.notices.push(format!("not read again, since the run is red already: {}", visible(&gate.name)));
     }
     if matches!(session.records, Shared::Folder(_)) {
@@ -212,7 +210,8 @@ fn gate(session: &Session, index: usize, role: Role) -> Result<Decision, Problem
         // What the end of a run would add, no process of many knows.
         let shown = || {
             let (waivers, _) = waivers(session, &session.trust(&session.generators_so_far()));
-            for_reports(session, &waivers, &[])
+            let cases = background::cases(set, &basis).collect();
+            ForReports { cases, background: background(session, &waivers, &[]) }
         };
         let kept = session.folder.write_manifest(&session.manifest(BTreeSet::new()), all, shown);
         kept.and_then(|()| session.folder.finish())
@@ -263,44 +262,53 @@ fn lock(session: &Session) -> Decision {
 
 /// Ends the run: writes what this process holds of it, and prints what is worth knowing after libtest's own summary.
 pub(super) fn finish(session: &Session) -> Result<(), StoreError> {
-    if session.context.nextest_run.is_some() || trials::decisions(session).is_empty() {
+    if session.context.nextest_run.is_some() || !trials::has_decided(session) {
         return Ok(());
     }
-    for line in end(session)?.1 {
+    for line in end(session)?.lines {
         trials::tell(&line);
     }
     Ok(())
 }
 
-/// Writes the run; returns where it is, and what is worth knowing of it.
-pub(super) fn end(session: &Session) -> Result<(PathBuf, Vec<String>), StoreError> {
-    let decisions: Vec<Decision> = trials::decisions(session).into_values().collect();
-    let records = session.finished();
+/// A run that is written.
+pub(super) struct Told {
+    /// Its `run.json`.
+    pub(super) path: PathBuf,
+    /// What is worth knowing of it.
+    pub(super) lines: Vec<String>,
+    /// What was decided, by trial.
+    pub(super) decisions: Vec<Decision>,
+}
+
+/// Writes the run and sums it up.
+pub(super) fn end(session: &Session) -> Result<Told, StoreError> {
+    let decisions = trials::take_decisions(session);
     let population = session.baseline.as_ref().map(|baseline| gate::compare_population(&session.files.set, baseline));
     let trust = session.trust(&session.generators_so_far());
     let (waivers, waived_nothing) = waivers(session, &trust);
-    let notices = notices(session, &trust, &records, waived_nothing);
-    let shown = for_reports(session, &waivers, &notices);
-    let path = session.write_run(&shown)?;
+    let notices = notices(session, &trust, &session.scores(), waived_nothing);
+    let background = background(session, &waivers, &notices);
+    let path = session.write_run(&decisions, &background)?;
+    let of_set: Vec<OfSet<'_>> = session.files.set.cases.iter().map(OfSet::from).collect();
     let summary = console::summary::Summary {
         decisions: &decisions,
-        cases: &shown.cases,
+        cases: &of_set,
         waivers: &waivers,
         population: population.as_ref().filter(|_| session.files.scope == Scope::Whole),
         notices: &notices,
         run: &path.display().to_string(),
     };
     let lines = console::summary::summary(&summary);
-    Ok((path, lines))
+    Ok(Told { path, lines, decisions })
 }
 
-/// What the run file holds for reports alone.
-fn for_reports(session: &Session, waivers: &[String], notices: &[String]) -> ForReports {
+/// Rules and baseline as the run file holds them for reports.
+fn background(session: &Session, waivers: &[String], notices: &[String]) -> Background {
     let Files { policy, set, .. } = &session.files;
     let calibrations: Vec<_> = session.calibrations().iter().collect();
-    let known =
-        Known { set, basis: basis(session), calibrations: &calibrations, bars: &policy.calibration, waivers, notices };
-    ForReports { cases: background::cases(set, &known.basis), background: background::background(&known) }
+    let bars = &policy.calibration;
+    background::background(&Known { set, basis: basis(session), calibrations: &calibrations, bars, waivers, notices })
 }
 
 /// The waivers that hold and are needed, and the notice of one for a calibration that nothing needs. A filtered run says it too.
@@ -317,7 +325,7 @@ fn waivers(session: &Session, trust: &Trust) -> (Vec<String>, Option<String>) {
 }
 
 /// Notices of the run itself: what is not compared, what was left for review, what the system left to say.
-fn notices(session: &Session, trust: &Trust, records: &Records, waived_nothing: Option<String>) -> Vec<String> {
+fn notices(session: &Session, trust: &Trust, scores: &Scores, waived_nothing: Option<String>) -> Vec<String> {
     let policy = &session.files.policy;
     let mut notices = Vec::new();
     notices.extend(session.course.partial.as_ref().map(|why| format!("partial: {why}")));
@@ -326,7 +334,10 @@ fn notices(session: &Session, trust: &Trust, records: &Records, waived_nothing: 
         1 => notices.push("1 record of the interrupted run can't be read: its case was asked again".to_owned()),
         n => notices.push(format!("{n} records of the interrupted run can't be read: their cases were asked again")),
     }
-    notices.extend(console::readings::notices(records));
+    let unspooled = session.shelf.together().unspooled;
+    notices
+        .extend(unspooled.map(|why| format!("records stayed in memory, since they cannot be put on the disk: {why}")));
+    notices.extend(console::readings::notices(scores));
     notices.extend(trust.notices.iter().cloned());
     notices.extend(waived_nothing);
     let own_drops =

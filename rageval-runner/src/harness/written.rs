@@ -1,25 +1,29 @@
 //! What a run leaves: its manifest, and the run file.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     path::PathBuf,
-    sync::{Arc, PoisonError},
+    sync::OnceLock,
 };
 
 use super::{
     session::{SEED, Session, Shared},
     setup::Scope,
+    verdict,
 };
 use crate::{
     model::{
-        CaseId, MetricKey, Record,
+        CaseId, MetricKey,
+        background::Background,
         run::{Decision, Manifest, SetStamp, SystemStamp},
     },
+    report::background,
     store::{
         StoreError,
         ledger::Ledger,
         runs,
-        runs::{ForReports, Parts},
+        runs::{Parts, WholeRecord},
     },
 };
 
@@ -74,16 +78,19 @@ impl Session {
     }
 
     /// Ends the run of one process: writes the run file, also when cases failed.
-    pub(super) fn write_run(&self, shown: &ForReports) -> Result<PathBuf, StoreError> {
+    pub(super) fn write_run(&self, decisions: &[Decision], background: &Background) -> Result<PathBuf, StoreError> {
         let Shared::Memory(slots) = &self.records else { return Ok(self.folder.path()) };
-        let records = self.finished();
-        let missing = slots.keys().filter(|id| !records.contains_key(*id)).cloned().collect();
-        let records: Vec<Arc<Record>> = records.into_values().collect();
-        let decisions = self.decisions.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let decisions: Vec<Decision> = decisions.into_values().collect();
+        let has_none = |slot: &OnceLock<_>| !matches!(slot.get(), Some(Ok(_)));
+        let missing = slots.iter().filter(|(_, slot)| has_none(slot)).map(|(id, _)| id.clone()).collect();
         let manifest = self.manifest(missing);
-        let parts = Parts { manifest: &manifest, records: &records, decisions: &decisions, shown };
-        let path = self.folder.write_run(&parts)?;
+        let basis = verdict::basis(self);
+        let path = self.folder.write_run(Parts {
+            manifest: &manifest,
+            records: Box::new(self.record_texts().map(|text| text.map(WholeRecord::Text))),
+            decisions,
+            cases: Box::new(background::cases(&self.files.set, &basis).map(Cow::Owned)),
+            background,
+        })?;
         self.folder.finish()?;
         Ok(path)
     }

@@ -1,6 +1,6 @@
 //! Reads one golden case.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
     metric::{self, Kind as MetricKind, Metric},
@@ -151,7 +151,7 @@ impl Setting<'_> {
         let bars = self.bars(reader, &fields);
         let repeats = repeats::of_case(reader, &fields, self.policy, &bars);
         let known_failure = self.known_failure(reader, &fields, &bars);
-        let recorded = self.recorded(reader, &fields);
+        let recorded = self.recorded(reader, &fields).map(Arc::new);
         let ((id, id_span), query) = (id?, query?);
         let language = match &language_tag {
             Some(tag) => Language::of_tag(tag).unwrap_or_default(),

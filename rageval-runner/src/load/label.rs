@@ -290,7 +290,7 @@ fn item(
                 return None;
             };
             let is_refusal = answer.refused.unwrap_or_else(|| text::is_refusal(&answer.response, case.language));
-            let sample = Sample { answer, is_refusal, latency_ms: None };
+            let sample = Sample { answer: Arc::unwrap_or_clone(answer), is_refusal, latency_ms: None };
             Some((id.clone(), read.id_span, Some(Item { id, case, sample, claim })))
         }
     }

@@ -1,6 +1,6 @@
 //! A question with what we know of its right answer.
 
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
@@ -147,7 +147,7 @@ pub struct GoldenCase {
     /// How often it is asked: its own word, else that of the policy. No part of the content digest.
     pub repeats: Repeats,
     /// A recorded answer that stands in the case itself.
-    pub recorded: Option<Answer>,
+    pub recorded: Option<Arc<Answer>>,
     /// The path under the cases folder, without extension: the middle of the trial's name.
     pub group: String,
     /// Where the case starts.

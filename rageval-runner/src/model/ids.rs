@@ -1,6 +1,6 @@
 //! Names as types: a case, a document, a metric with its parameters.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
@@ -10,12 +10,13 @@ pub const MAX_CASE_ID_BYTES: usize = 150;
 
 /// The id of a golden case: any text without control characters or outer blanks, 1 to 150 bytes, not starting with `-`.
 ///
-/// Letter case distinguishes. Two ids that are equal under Unicode NFC are one id: compare with [`CaseId::nfc`].
+/// Letter case distinguishes. Two ids that are equal under Unicode NFC are one id: compare with [`CaseId::nfc`]. A clone shares the text, as
+/// each gate names all of its cases.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(with = "String"))]
-pub struct CaseId(String);
+pub struct CaseId(Arc<str>);
 
 /// Why a text is no case id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -56,7 +57,7 @@ impl CaseId {
         if text.starts_with('-') {
             return Err(IdError::LeadingDash);
         }
-        Ok(Self(text))
+        Ok(Self(text.into()))
     }
 
     /// The id as written.
@@ -92,7 +93,7 @@ impl TryFrom<String> for CaseId {
 
 impl From<CaseId> for String {
     fn from(id: CaseId) -> Self {
-        id.0
+        id.0.as_ref().to_owned()
     }
 }
 
@@ -130,11 +131,15 @@ impl fmt::Display for DocId {
 /// A metric as `thresholds.yaml` names it: `recall@5`, `faithfulness`, `regex/iso-date`.
 ///
 /// Three parts: the metric's name; after `@` a cut-off of at least 1; after `/` a label, so that one metric can stand twice with other parameters.
+/// A clone shares them, as each case names all of its metrics.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(with = "String"))]
-pub struct MetricKey {
+pub struct MetricKey(Arc<KeyParts>);
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct KeyParts {
     name: String,
     cutoff: Option<usize>,
     label: Option<String>,
@@ -182,32 +187,32 @@ impl MetricKey {
                 return Err(MetricKeyError::Label(label.to_owned()));
             }
         }
-        Ok(Self { name: name.to_owned(), cutoff, label: label.map(str::to_owned) })
+        Ok(Self(Arc::new(KeyParts { name: name.to_owned(), cutoff, label: label.map(str::to_owned) })))
     }
 
     /// The metric's name without cut-off and label.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.0.name
     }
 
     /// The cut-off after `@`.
     pub fn cutoff(&self) -> Option<usize> {
-        self.cutoff
+        self.0.cutoff
     }
 
     /// The label after `/`.
     pub fn label(&self) -> Option<&str> {
-        self.label.as_deref()
+        self.0.label.as_deref()
     }
 }
 
 impl fmt::Display for MetricKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name)?;
-        if let Some(cutoff) = self.cutoff {
+        f.write_str(&self.0.name)?;
+        if let Some(cutoff) = self.0.cutoff {
             write!(f, "@{cutoff}")?;
         }
-        if let Some(label) = &self.label {
+        if let Some(label) = &self.0.label {
             write!(f, "/{label}")?;
         }
         Ok(())

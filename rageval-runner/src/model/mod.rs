@@ -13,6 +13,7 @@ pub mod repeats;
 pub mod run;
 pub mod sample;
 pub mod score;
+pub mod scores;
 pub mod spending;
 pub mod transcript;
 mod whole;
@@ -27,6 +28,7 @@ pub use record::{Record, Records, Taken};
 pub use repeats::{Reduced, Reduction, Repeat, Repeated, Repeats};
 pub use sample::{Answer, RetrievedContext, Sample, Usage};
 pub use score::{Score, UnitInterval};
+pub use scores::{CaseScores, Scores};
 pub use spending::{Budget, Price, Spending};
 pub use transcript::{
     AskedOf, EmbedRequest, Ending, Exchange, Field, JudgeRequest, Reply, ReplySource, Request, SCORE_PROBABILITIES,

@@ -37,9 +37,9 @@ pub struct Known<'a> {
 }
 
 /// The golden cases as far as reports show them, in the order of the set, each with what was accepted of it.
-pub fn cases(set: &GoldenSet, basis: &Basis<'_>) -> Vec<CaseBackground> {
+pub fn cases<'a>(set: &'a GoldenSet, basis: &'a Basis<'_>) -> impl Iterator<Item = CaseBackground> + 'a {
     let fields = fields(basis);
-    set.cases.iter().map(|case| of_case(case, basis.baseline, &fields)).collect()
+    set.cases.iter().map(move |case| of_case(case, basis.baseline, &fields))
 }
 
 /// The rules and the baseline of a run, as far as reports show them.

@@ -11,7 +11,7 @@ pub mod summary;
 pub mod text;
 pub mod trust;
 
-pub use summary::{Summary, summary};
+pub use summary::{OfSet, Summary, summary};
 
 use crate::model::run::Decision;
 

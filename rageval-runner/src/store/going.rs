@@ -79,15 +79,16 @@ impl Going {
 
     /// Keeps a record, so that an interrupted run has it. One with a fault is not kept: what interrupts a run breaks the calls under way
     /// first, and that is no finding about them.
-    pub fn keep(&self, case: &GoldenCase, record: &Record) -> Result<(), StoreError> {
+    ///
+    /// `text` is the record as [`runs::record_text`] gives it.
+    pub fn keep(&self, case: &GoldenCase, record: &Record, text: &[u8]) -> Result<(), StoreError> {
         if record.outcomes.values().any(|outcome| outcome.fault().is_some()) {
             return Ok(());
         }
         let records = self.folder.path().join("records");
         let path = records.join(format!("{}.json", record_key(case)));
-        let text = serde_json::to_vec(record).map_err(|error| StoreError::format(&path, error.to_string()))?;
         // Not waited for until it is on the disk, as 10,000 of them would take minutes: a process that is killed loses nothing.
-        write_by_way_of(&records, &path, |file| file.write_all(&text))
+        write_by_way_of(&records, &path, |file| file.write_all(text))
     }
 
     /// Ends a run that has its `run.json`: what was kept for the case of an interruption goes.

@@ -18,6 +18,7 @@ pub mod replies;
 pub mod runs;
 pub mod slots;
 pub mod snapshots;
+pub mod spool;
 pub mod start;
 pub mod steps;
 

@@ -1,15 +1,15 @@
 //! Run folders: one a run, with `run.json`, or with a file a record where each test is a process.
 //!
-//! `target/rageval/runs/<package>.<target>/<id>/`. One process keeps its records in memory and writes `run.json` at the end.
+//! `target/rageval/runs/<package>.<target>/<id>/`. One process keeps its records in a [spool](super::spool) and writes `run.json` at the end.
 //! Many processes (cargo-nextest) share the folder of `NEXTEST_RUN_ID`: `records/`, `readings/` and `decisions/` hold one file each, `locks/`
 //! one lock a case, so that each case is evaluated once, by whoever comes first. [`read`] takes either form.
 
 use std::{
+    borrow::Cow,
     collections::BTreeSet,
     fs,
     io::{self, BufWriter, Write},
     path::{Component, Path, PathBuf},
-    sync::Arc,
     time::SystemTime,
 };
 
@@ -21,6 +21,7 @@ use super::{
     minute::MinuteLimit,
     readings,
     slots::{Backoff, Limit, try_lock},
+    spool::Spool,
     write_atomically, write_piecewise,
 };
 use crate::model::{
@@ -144,8 +145,13 @@ impl RunFolder {
     }
 
     /// Writes `run.json` into the folder.
-    pub fn write_run(&self, parts: &Parts<'_>) -> Result<PathBuf, StoreError> {
+    pub fn write_run(&self, parts: Parts<'_>) -> Result<PathBuf, StoreError> {
         write(&self.path(), parts)
+    }
+
+    /// Where this process puts records that are finished: beside the folders of runs, as one that is killed must leave none that says nothing.
+    pub fn spool(&self) -> Spool {
+        Spool::new(self.runs.clone())
     }
 
     /// Names this run the latest, of its target and of all.
@@ -184,17 +190,31 @@ impl RunFolder {
     }
 }
 
-/// What a run file is made of.
-#[derive(Debug, Clone, Copy)]
+/// What a run file is made of. Records and cases come one by one, as all of them need not be in memory.
 pub struct Parts<'a> {
     /// Where it comes from.
     pub manifest: &'a Manifest,
-    /// The records, sorted by case.
-    pub records: &'a [Arc<Record>],
+    /// The records, sorted by case; one that can't be had leaves no run file.
+    pub records: Box<dyn Iterator<Item = io::Result<WholeRecord<'a>>> + 'a>,
     /// The decisions, sorted by trial.
     pub decisions: &'a [Decision],
-    /// What reports show beside them.
-    pub shown: &'a ForReports,
+    /// The golden cases as reports show them, in the order of the set.
+    pub cases: Box<dyn Iterator<Item = Cow<'a, CaseBackground>> + 'a>,
+    /// Rules and baseline as reports show them.
+    pub background: &'a Background,
+}
+
+/// A record as it goes into a run file.
+pub enum WholeRecord<'a> {
+    /// In memory.
+    Record(&'a Record),
+    /// As [`record_text`] gave it.
+    Text(Vec<u8>),
+}
+
+/// A record as it stands in a run file.
+pub fn record_text(record: &Record) -> serde_json::Result<Vec<u8>> {
+    serde_json::to_vec(record)
 }
 
 /// What a run file holds for reports alone.
@@ -207,7 +227,7 @@ pub struct ForReports {
 }
 
 /// Writes `run.json` into a folder: one line a record, a decision and a case, as it goes, since the text of a run is larger than its records.
-pub fn write(folder: &Path, parts: &Parts<'_>) -> Result<PathBuf, StoreError> {
+pub fn write(folder: &Path, parts: Parts<'_>) -> Result<PathBuf, StoreError> {
     let path = folder.join("run.json");
     write_piecewise(&path, |file| {
         let mut writer = BufWriter::new(file);
@@ -350,26 +370,30 @@ fn read_shared(folder: &Path) -> Result<Run, StoreError> {
     Ok(Run { format: FORMAT.to_owned(), version: VERSION, manifest, records, decisions, cases, background })
 }
 
-/// A run as text: valid JSON with one line a record, a decision and a case, so that it can be looked at and compared line by line.
-fn write_text(writer: &mut impl Write, parts: &Parts<'_>) -> io::Result<()> {
-    let Parts { manifest, records, decisions, shown } = parts;
-    let (manifest, background) = (serde_json::to_string(manifest)?, serde_json::to_string(&shown.background)?);
+/// A run as text: valid JSON with one line a record, a decision and a case, for looking at and comparing.
+fn write_text(writer: &mut impl Write, parts: Parts<'_>) -> io::Result<()> {
+    let Parts { manifest, records, decisions, cases, background } = parts;
+    let (manifest, background) = (serde_json::to_string(manifest)?, serde_json::to_string(background)?);
     write!(writer, "{{\"format\":\"{FORMAT}\",\"version\":{VERSION},\n\"manifest\":{manifest},\n\"records\":[")?;
-    write_lines(writer, records.iter().map(|record| &**record))?;
+    write_lines(writer, records, |writer, record| match record? {
+        WholeRecord::Record(record) => Ok(serde_json::to_writer(writer, record)?),
+        WholeRecord::Text(text) => writer.write_all(&text),
+    })?;
     write!(writer, "],\n\"decisions\":[")?;
-    write_lines(writer, *decisions)?;
+    write_lines(writer, decisions, |writer, decision| Ok(serde_json::to_writer(writer, decision)?))?;
     write!(writer, "],\n\"cases\":[")?;
-    write_lines(writer, &shown.cases)?;
+    write_lines(writer, cases, |writer, case| Ok(serde_json::to_writer(writer, &*case)?))?;
     writeln!(writer, "],\n\"background\":{background}}}")
 }
 
-fn write_lines<'a, T: Serialize + 'a>(
-    writer: &mut impl Write,
-    items: impl IntoIterator<Item = &'a T>,
+fn write_lines<W: Write, T>(
+    writer: &mut W,
+    items: impl IntoIterator<Item = T>,
+    write: impl Fn(&mut W, T) -> io::Result<()>,
 ) -> io::Result<()> {
     for (i, item) in items.into_iter().enumerate() {
         writer.write_all(if i == 0 { b"\n" } else { b",\n" })?;
-        serde_json::to_writer(&mut *writer, item)?;
+        write(writer, item)?;
     }
     Ok(())
 }

@@ -2,8 +2,11 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs,
+    fmt,
+    fs::File,
+    io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom},
     path::Path,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use unicode_normalization::UnicodeNormalization;
@@ -15,10 +18,12 @@ use super::{
     spec::RecordedSpec,
     wire::{Object, Said},
 };
-use crate::model::{GoldenSet, Unmeasured};
+use crate::model::{Answer, GoldenSet, Unmeasured};
 
 /// Problems of one file that are listed; the rest is counted.
 const MAX_PROBLEMS: usize = 50;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Ids that a notice names; the rest is counted.
 const NAMED: usize = 5;
@@ -27,19 +32,58 @@ const NAMED: usize = 5;
 ///
 /// In a file, each line is one object: the case's `id`, and `response`, `retrieved_contexts`, `usage`, `cost_usd`, `refused`,
 /// `latency_ms`, or `error` for a call that failed when it was recorded. See `docs/systems.md` for other names that are read.
-#[derive(Debug, Clone)]
+///
+/// Every line is read when the file is opened, so that all problems are told at once, and again when its case is asked: answers are not kept
+/// in memory.
+#[derive(Debug)]
 pub struct RecordedSystem {
     /// By id under NFC, as cases are told apart.
     by_id: BTreeMap<String, Vec<Entry>>,
-    /// The file as errors name it; `None` where answers stand only in the cases.
-    file: Option<String>,
+    /// The file; `None` where answers stand only in the cases.
+    file: Option<Lines>,
 }
 
+/// A file of recorded answers.
+#[derive(Debug)]
+struct Lines {
+    /// As errors name it.
+    name: String,
+    text: Mutex<Box<dyn ReadSeek>>,
+}
+
+/// What lines are read from, by position.
+trait ReadSeek: Read + Seek + Send + fmt::Debug {}
+
+impl<T: Read + Seek + Send + fmt::Debug> ReadSeek for T {}
+
+/// One recorded answer.
 #[derive(Debug, Clone)]
-struct Entry {
-    said: Said,
-    /// The line in the file; `None` for an answer that stands in its case.
-    line: Option<usize>,
+enum Entry {
+    /// In the file.
+    Line(Line),
+    /// In its case.
+    InCase(Arc<Answer>),
+}
+
+/// A line of the file.
+#[derive(Debug, Clone, Copy)]
+struct Line {
+    /// Its number, from 1.
+    number: usize,
+    offset: u64,
+    /// Bytes, without the line end.
+    length: usize,
+    /// The start of its digest: a file that is written anew during a run gives no answers.
+    digest: [u8; 8],
+}
+
+impl Entry {
+    fn number(&self) -> Option<usize> {
+        match self {
+            Self::Line(line) => Some(line.number),
+            Self::InCase(_) => None,
+        }
+    }
 }
 
 /// Reads recorded answers: those of the file, and for cases that it lacks those that stand in the cases themselves.
@@ -47,10 +91,9 @@ pub fn open(spec: &RecordedSpec, root: &Path, set: &GoldenSet) -> Result<Recorde
     let mut system = match &spec.samples {
         None => RecordedSystem { by_id: BTreeMap::new(), file: None },
         Some(path) => {
-            let file = shown_path(path, root);
-            let bytes = fs::read(path)
-                .map_err(|error| SetupError::of(format!("{file}: the recorded answers can't be read: {error}")))?;
-            RecordedSystem::parse(&file, &bytes, set)?
+            let name = shown_path(path, root);
+            let file = File::open(path).map_err(|error| unreadable(&name, &error))?;
+            RecordedSystem::read(&name, Box::new(file), set)?
         }
     };
     let mut problems = Vec::new();
@@ -60,8 +103,8 @@ pub fn open(spec: &RecordedSpec, root: &Path, set: &GoldenSet) -> Result<Recorde
         if !entries.is_empty() {
             continue;
         }
-        let said = Said::Answer(Asked { answer: answer.clone(), latency: Latency::Unknown });
-        entries.push(Entry { said, line: None });
+        entries.reserve_exact(1);
+        entries.push(Entry::InCase(Arc::clone(answer)));
         let times = case.repeats.times;
         if times > 1 {
             problems.push(format!(
@@ -88,6 +131,10 @@ impl RecordedSystem {
     ///
     /// Of a case of the set that is asked several times, as many lines are its repeats; of any other id, one line.
     pub fn parse(file: &str, bytes: &[u8], set: &GoldenSet) -> Result<Self, SetupError> {
+        Self::read(file, Box::new(Cursor::new(bytes.to_vec())), set)
+    }
+
+    fn read(file: &str, mut text: Box<dyn ReadSeek>, set: &GoldenSet) -> Result<Self, SetupError> {
         let times: BTreeMap<String, usize> = set
             .cases
             .iter()
@@ -96,21 +143,28 @@ impl RecordedSystem {
             .collect();
         let mut by_id = BTreeMap::<String, Vec<Entry>>::new();
         let mut problems = Vec::new();
-        let start = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-        let mut offset = start;
-        for (index, raw) in bytes[start..].split(|byte| *byte == b'\n').enumerate() {
-            let number = index + 1;
+        let mut reader = BufReader::new(&mut text);
+        let (mut whole, mut end) = (Vec::new(), 0);
+        for number in 1.. {
+            whole.clear();
+            let read = reader.read_until(b'\n', &mut whole).map_err(|error| unreadable(file, &error))?;
+            if read == 0 {
+                break;
+            }
+            let raw = whole.strip_suffix(b"\n").unwrap_or(&whole);
+            let mark = if number == 1 && raw.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+            let (raw, offset) = (&raw[mark..], end + mark as u64);
+            end += read as u64;
             let line = match std::str::from_utf8(raw) {
                 Ok(line) => line.strip_suffix('\r').unwrap_or(line),
                 Err(error) => {
                     problems.push(format!(
                         "{file}:{number}: byte {} of the file is not UTF-8",
-                        offset + error.valid_up_to()
+                        offset + error.valid_up_to() as u64
                     ));
                     ""
                 }
             };
-            offset += raw.len() + 1;
             if line.trim().is_empty() {
                 continue;
             }
@@ -121,15 +175,18 @@ impl RecordedSystem {
             }
             match read_line(line) {
                 Err(found) => problems.extend(found.into_iter().map(|problem| format!("{file}:{number}{problem}"))),
-                Ok((id, said)) => {
+                Ok((id, _)) => {
                     let key: String = id.nfc().collect();
                     let is_repeated = times.contains_key(&key);
                     let entries = by_id.entry(key).or_default();
                     match entries.first() {
-                        Some(Entry { line: Some(first), .. }) if !is_repeated => {
+                        Some(Entry::Line(Line { number: first, .. })) if !is_repeated => {
                             problems.push(format!("{file}:{number}: the id `{id}` stands also in line {first}"));
                         }
-                        Some(_) | None => entries.push(Entry { said, line: Some(number) }),
+                        Some(_) | None => {
+                            entries.reserve_exact(1);
+                            entries.push(Entry::Line(Line { number, offset, length: raw.len(), digest: digest(raw) }));
+                        }
                     }
                 }
             }
@@ -140,7 +197,7 @@ impl RecordedSystem {
         for (id, times) in &times {
             let Some(entries) = by_id.get(id).filter(|entries| entries.len() != *times) else { continue };
             let lines: Vec<String> =
-                entries.iter().take(NAMED).filter_map(|entry| entry.line).map(|line| line.to_string()).collect();
+                entries.iter().take(NAMED).filter_map(Entry::number).map(|line| line.to_string()).collect();
             let more = if entries.len() > NAMED { ", ..." } else { "" };
             let answers = if entries.len() == 1 { "answer is" } else { "answers are" };
             problems.push(format!(
@@ -150,14 +207,15 @@ impl RecordedSystem {
             ));
         }
         let problems = at_most(problems, file);
-        if problems.is_empty() { Ok(Self { by_id, file: Some(file.to_owned()) }) } else { Err(SetupError { problems }) }
+        let lines = Lines { name: file.to_owned(), text: Mutex::new(text) };
+        if problems.is_empty() { Ok(Self { by_id, file: Some(lines) }) } else { Err(SetupError { problems }) }
     }
 
     /// Ids of the file that no case of the set has, with their lines, in the order of the file.
     pub fn unused(&self, set: &GoldenSet) -> Vec<(usize, &str)> {
         let cases: BTreeSet<String> = set.cases.iter().map(|case| case.id.nfc()).collect();
         let unused = self.by_id.iter().filter(|(id, _)| !cases.contains(*id));
-        let lines = unused.flat_map(|(id, entries)| entries.iter().map(move |entry| (entry.line, id.as_str())));
+        let lines = unused.flat_map(|(id, entries)| entries.iter().map(move |entry| (entry.number(), id.as_str())));
         let mut unused: Vec<_> = lines.filter_map(|(line, id)| Some((line?, id))).collect();
         unused.sort_unstable();
         unused
@@ -165,26 +223,65 @@ impl RecordedSystem {
 
     pub(crate) fn answer(&self, question: &Question) -> Result<Asked, Unmeasured> {
         let place = question.repeat.map_or(0, |repeat| repeat.saturating_sub(1));
-        match self.by_id.get(&question.case_id.nfc()).and_then(|entries| entries.get(place)).map(|entry| &entry.said) {
+        let entry = self.by_id.get(&question.case_id.nfc()).and_then(|entries| entries.get(place));
+        let said = match (entry, &self.file) {
+            (Some(Entry::InCase(answer)), _) => {
+                Said::Answer(Asked { answer: Answer::clone(answer), latency: Latency::Unknown })
+            }
+            (Some(Entry::Line(line)), Some(file)) => file.said(*line)?,
+            (Some(Entry::Line(_)) | None, _) => return Err(Unmeasured::new(cause::MISSING, self.missing())),
+        };
+        match said {
             // No time was measured; that of the look-up would be a lie that any limit on latency passes as well.
-            Some(Said::Answer(asked)) => {
-                let latency = match asked.latency {
+            Said::Answer(Asked { answer, latency }) => {
+                let latency = match latency {
                     Latency::Measured => Latency::Unknown,
                     stated @ (Latency::Stated(_) | Latency::Unknown) => stated,
                 };
-                Ok(Asked { latency, answer: asked.answer.clone() })
+                Ok(Asked { latency, answer })
             }
-            Some(Said::Error(why)) => Err(Unmeasured::new(cause::ERROR, format!("recorded as an error: {why}"))),
-            None => Err(Unmeasured::new(cause::MISSING, self.missing())),
+            Said::Error(why) => Err(Unmeasured::new(cause::ERROR, format!("recorded as an error: {why}"))),
         }
     }
 
     fn missing(&self) -> String {
         match &self.file {
-            Some(file) => format!("{file} has no line with this id, and the case itself has no `response`"),
+            Some(Lines { name, .. }) => {
+                format!("{name} has no line with this id, and the case itself has no `response`")
+            }
             None => "the case has no `response`, and `system` names no file of `samples`".to_owned(),
         }
     }
+}
+
+impl Lines {
+    /// What a line says, which was readable when the file was opened.
+    fn said(&self, line: Line) -> Result<Said, Unmeasured> {
+        let place = format!("{}:{}", self.name, line.number);
+        let bytes = self.bytes(line).map_err(|error| Unmeasured::new(cause::ERROR, format!("{place}: {error}")))?;
+        let text = std::str::from_utf8(&bytes).ok().map(|text| text.strip_suffix('\r').unwrap_or(text));
+        let said = text.filter(|_| digest(&bytes) == line.digest).and_then(|text| read_line(text).ok());
+        let changed = || Unmeasured::new(cause::ERROR, format!("{place}: the file changed since it was opened"));
+        said.map(|(_, said)| said).ok_or_else(changed)
+    }
+
+    fn bytes(&self, line: Line) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; line.length];
+        let mut text = self.text.lock().unwrap_or_else(PoisonError::into_inner);
+        text.seek(SeekFrom::Start(line.offset))?;
+        text.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+fn digest(line: &[u8]) -> [u8; 8] {
+    let mut start = [0; 8];
+    start.copy_from_slice(&blake3::hash(line).as_bytes()[..8]);
+    start
+}
+
+fn unreadable(file: &str, error: &io::Error) -> SetupError {
+    SetupError::of(format!("{file}: the recorded answers can't be read: {error}"))
 }
 
 /// The id and what was recorded under it, or problems that start with `: ` or with a column.
@@ -213,7 +310,7 @@ impl RagSystem for RecordedSystem {
 
     fn notices(&self, set: &GoldenSet) -> Vec<String> {
         let unused = self.unused(set);
-        let (Some(file), false) = (&self.file, unused.is_empty()) else { return Vec::new() };
+        let (Some(Lines { name: file, .. }), false) = (&self.file, unused.is_empty()) else { return Vec::new() };
         let named: Vec<_> = unused.iter().take(NAMED).map(|(line, id)| format!("`{id}` (line {line})")).collect();
         let more = unused.len() - named.len();
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
@@ -223,213 +320,4 @@ impl RagSystem for RecordedSystem {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::{Answer, CaseId, Expectation, GoldenCase, Language, Place, RetrievedContext};
-
-    fn case(id: &str, recorded: Option<Answer>) -> GoldenCase {
-        GoldenCase {
-            id: CaseId::new(id).expect("a valid id"),
-            query: "why?".to_owned(),
-            references: Vec::new(),
-            relevant: None,
-            reference_contexts: Vec::new(),
-            expectation: Expectation::Answer,
-            kind: None,
-            difficulty: None,
-            language_tag: None,
-            language: Language::En,
-            tags: Vec::new(),
-            document: None,
-            metadata: BTreeMap::new(),
-            bars: BTreeMap::new(),
-            known_failure: None,
-            repeats: crate::model::Repeats::default(),
-            recorded,
-            group: "all".to_owned(),
-            place: Place::default(),
-        }
-    }
-
-    fn set(ids: &[&str]) -> GoldenSet {
-        GoldenSet { cases: ids.iter().map(|id| case(id, None)).collect(), ..GoldenSet::default() }
-    }
-
-    #[track_caller]
-    fn parse(text: &str) -> RecordedSystem {
-        RecordedSystem::parse("a.jsonl", text.as_bytes(), &GoldenSet::default()).expect("readable lines")
-    }
-
-    fn problems(bytes: &[u8]) -> Vec<String> {
-        RecordedSystem::parse("a.jsonl", bytes, &GoldenSet::default()).expect_err("problems").problems
-    }
-
-    fn ask(system: &RecordedSystem, id: &str) -> Result<Asked, Unmeasured> {
-        system.answer(&Question::from(&case(id, None)))
-    }
-
-    #[test]
-    fn an_answer_is_found_by_its_id_under_nfc() {
-        let system = parse("{\"id\": \"ac\u{327}a\u{303}o\", \"response\": \"12\", \"latency_ms\": 4}\n");
-        let asked = ask(&system, "ação").expect("an answer");
-        assert_eq!((asked.answer.response.as_str(), asked.latency), ("12", Latency::Stated(4.0)));
-    }
-
-    #[test]
-    fn marks_line_ends_and_separators_do_not_disturb() {
-        let text =
-            "\u{feff}{\"id\": \"a\", \"answer\": \"x\u{2028}y\u{85}z\"}\r\n\r\n  \n{\"id\": \"b\", \"answer\": \"\"}";
-        let system = parse(text);
-        assert_eq!(ask(&system, "a").expect("an answer").answer.response, "x\u{2028}y\u{85}z");
-        assert_eq!(ask(&system, "b").expect("an answer").answer.response, "");
-    }
-
-    #[test]
-    fn a_case_without_a_line_is_unmeasured() {
-        let fault = ask(&parse(r#"{"id": "a", "answer": ""}"#), "A").expect_err("a fault");
-        assert_eq!(fault.cause, cause::MISSING);
-        assert_eq!(fault.why, "a.jsonl has no line with this id, and the case itself has no `response`");
-    }
-
-    #[test]
-    fn a_recorded_error_is_an_error_again() {
-        let fault = ask(&parse(r#"{"id": "a", "error": "HTTP 500"}"#), "a").expect_err("a fault");
-        assert_eq!((fault.cause.as_str(), fault.why.as_str()), (cause::ERROR, "recorded as an error: HTTP 500"));
-    }
-
-    #[test]
-    fn all_problems_of_a_file_come_at_once() {
-        let text = "{\"id\": \"a\", \"answer\": \"\"}\n{\"answer\": \"\"}\n{\"id\": \"a\", \"answer\": \"\"}\n\
-                    {\"id\": \"c\", \"contexts\": \"text\"}\n{\"id\": \"d\", \"answer\": \"cut\n";
-        let expected = [
-            "a.jsonl:2: no `id`",
-            "a.jsonl:3: the id `a` stands also in line 1",
-            "a.jsonl:4: no `response` (or `answer`, `actual_output`) (id `c`)",
-            "a.jsonl:4: `contexts` must be a list of texts or `{id, text}`, got the text \"text\" (id `c`)",
-            "a.jsonl:5:26: not a JSON object: EOF while parsing a string",
-        ];
-        assert_eq!(problems(text.as_bytes()), expected);
-    }
-
-    #[test]
-    fn the_byte_that_is_no_utf_8_is_named() {
-        let bytes = b"\xef\xbb\xbf{\"id\": \"a\", \"answer\": \"\"}\n{\"id\": \"b\", \"answer\": \"caf\xe9\"}";
-        let at = bytes.iter().position(|byte| *byte == 0xe9).expect("the byte");
-        assert_eq!(problems(bytes), [format!("a.jsonl:2: byte {at} of the file is not UTF-8")]);
-    }
-
-    #[test]
-    fn another_shape_of_file_is_told_apart() {
-        for text in ["[{\"id\": \"a\", \"answer\": \"\"}]", "[\n{\"id\": \"a\"}\n]", "{\n  \"id\": \"a\"\n}"] {
-            let hint = "a.jsonl:1: recorded answers are JSON lines: one object a line, no list around them";
-            assert_eq!(problems(text.as_bytes()), [hint]);
-        }
-        assert_eq!(problems(b"\n"), ["a.jsonl: no recorded answer in it"]);
-    }
-
-    #[test]
-    fn a_flood_of_problems_is_counted() {
-        let found = problems("x\n".repeat(60).as_bytes());
-        assert_eq!((found.len(), found[50].as_str()), (51, "a.jsonl: and 10 more problems"));
-    }
-
-    #[test]
-    fn answers_that_no_case_asks_for_are_a_notice() {
-        let lines: String = (1..=7).map(|n| format!("{{\"id\": \"q{n}\", \"answer\": \"\"}}\n")).collect();
-        let system = parse(&lines);
-        assert_eq!(system.notices(&set(&["q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8"])), Vec::<String>::new());
-        let expected = "a.jsonl: 6 recorded answers have no case: `q1` (line 1), `q2` (line 2), `q4` (line 4), `q5` (line 5), \
-                        `q6` (line 6) and 1 more";
-        assert_eq!(system.notices(&set(&["q3"])), [expected]);
-        assert_eq!(
-            parse(r#"{"id": "z", "answer": ""}"#).notices(&set(&["q3"])),
-            ["a.jsonl: 1 recorded answer has no case: `z` (line 1)"]
-        );
-    }
-
-    #[test]
-    fn an_answer_in_the_case_counts_where_the_file_has_none() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("a.jsonl");
-        fs::write(&path, r#"{"id": "a", "answer": "file"}"#).expect("a file");
-        let recorded = |text: &str| Some(Answer::new(text).with_contexts([RetrievedContext::new("d", "t")]));
-        let set =
-            GoldenSet { cases: vec![case("a", recorded("case")), case("b", recorded("case"))], ..GoldenSet::default() };
-
-        let both = open(&RecordedSpec { samples: Some(path) }, folder.path(), &set).expect("a system");
-        assert_eq!(ask(&both, "a").expect("an answer").answer.response, "file");
-        assert_eq!(ask(&both, "b").expect("an answer").answer.response, "case");
-        assert_eq!(both.notices(&set), Vec::<String>::new());
-
-        let alone = open(&RecordedSpec::default(), folder.path(), &set).expect("a system");
-        assert_eq!(ask(&alone, "a").expect("an answer").answer.response, "case");
-        assert_eq!(
-            ask(&alone, "c").expect_err("a fault").why,
-            "the case has no `response`, and `system` names no file of `samples`"
-        );
-    }
-
-    /// The set of one case that is asked three times.
-    fn thrice(recorded: Option<Answer>) -> GoldenSet {
-        let repeats = crate::model::Repeats { times: 3, reduce: None };
-        GoldenSet {
-            cases: vec![GoldenCase { repeats, ..case("a", recorded) }, case("b", None)],
-            ..GoldenSet::default()
-        }
-    }
-
-    fn lines(ids: &[&str]) -> String {
-        let line = |(at, id): (usize, &&str)| format!("{{\"id\": \"{id}\", \"answer\": \"{at}\"}}\n");
-        ids.iter().enumerate().map(line).collect()
-    }
-
-    #[test]
-    fn the_lines_of_a_repeated_case_are_its_repeats_in_their_order() {
-        let set = thrice(None);
-        let text = lines(&["a", "b", "a", "a"]);
-        let system = RecordedSystem::parse("a.jsonl", text.as_bytes(), &set).expect("readable lines");
-        let response = |repeat| {
-            let question = Question { repeat: Some(repeat), ..Question::from(&set.cases[0]) };
-            system.answer(&question).map(|asked| asked.answer.response)
-        };
-        assert_eq!([response(1), response(2), response(3)], ["0", "2", "3"].map(|text| Ok(text.to_owned())));
-        assert_eq!(system.unused(&set), []);
-        assert_eq!(system.unused(&GoldenSet::default()), [(1, "a"), (2, "b"), (3, "a"), (4, "a")]);
-    }
-
-    #[test]
-    fn another_number_of_lines_than_repeats_is_refused_with_both_numbers() {
-        let parse = |ids: &[&str]| RecordedSystem::parse("a.jsonl", lines(ids).as_bytes(), &thrice(None)).map(|_| ());
-        let problem = |text: &str| Err(SetupError::of(text));
-        let advice = "record 3, or change `repeats.times`";
-        assert_eq!(
-            parse(&["a", "b", "a"]),
-            problem(&format!("a.jsonl: `a` is asked 3 times, and 2 answers are recorded (line 1, 3); {advice}"))
-        );
-        assert_eq!(
-            parse(&["a"]),
-            problem(&format!("a.jsonl: `a` is asked 3 times, and 1 answer is recorded (line 1); {advice}"))
-        );
-        let many = problem(&format!(
-            "a.jsonl: `a` is asked 3 times, and 6 answers are recorded (line 1, 2, 3, 4, 5, ...); {advice}"
-        ));
-        assert_eq!(parse(&["a"; 6]), many);
-        assert_eq!(parse(&["b", "b"]), problem("a.jsonl:2: the id `b` stands also in line 1"));
-        assert_eq!(parse(&["b"]), Ok(()), "a case without any answer is unmeasured, as one that is asked once");
-    }
-
-    #[test]
-    fn one_answer_in_a_repeated_case_is_not_enough() {
-        let set = thrice(Some(Answer::new("in the case")));
-        let error = open(&RecordedSpec::default(), Path::new("."), &set).expect_err("an error").to_string();
-        assert!(error.contains("`a` is asked 3 times, and 1 answer is recorded, in the case itself"), "{error}");
-    }
-
-    #[test]
-    fn a_file_that_is_not_there_is_named_from_the_policy() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let spec = RecordedSpec { samples: Some(folder.path().join("runs/a.jsonl")) };
-        let error = open(&spec, folder.path(), &set(&["a"])).expect_err("an error").to_string();
-        assert!(error.starts_with("runs/a.jsonl: the recorded answers can't be read: "), "{error}");
-    }
-}
+mod tests;

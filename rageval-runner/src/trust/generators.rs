@@ -22,6 +22,21 @@ pub struct Told {
     pub silent: usize,
 }
 
+impl Told {
+    /// Adds what the answers of a record say.
+    pub fn hear(&mut self, record: &Record) {
+        for sample in record.samples() {
+            match sample.answer.generator.as_deref().map(str::trim).filter(|model| !model.is_empty()) {
+                Some(model) if self.models.contains(model) => {}
+                Some(model) => {
+                    self.models.insert(model.to_owned());
+                }
+                None => self.silent += 1,
+            }
+        }
+    }
+}
+
 impl Generators {
     /// Declared alone: the answers say nothing.
     pub fn declared(generator: Option<&str>) -> Self {
@@ -31,13 +46,8 @@ impl Generators {
     /// Those of a whole run: what is declared, and what its answers say, those of all repeats.
     pub fn of<'r>(declared: Option<&str>, records: impl IntoIterator<Item = &'r Record>) -> Self {
         let mut told = Told::default();
-        for sample in records.into_iter().flat_map(Record::samples) {
-            match sample.answer.generator.as_deref().map(str::trim).filter(|model| !model.is_empty()) {
-                Some(model) => {
-                    told.models.insert(model.to_owned());
-                }
-                None => told.silent += 1,
-            }
+        for record in records {
+            told.hear(record);
         }
         Self { declared: declared.map(str::to_owned), told: Some(told) }
     }

@@ -19,7 +19,7 @@ const LOG: &str = "RAGEVAL_FIXTURE_LOG";
 /// The longest that any run may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The system: does what stands in brackets in the question, as in `What is the fee? [answer: 12 euros]`; `[turns: A|B]` answers A, then B,
+/// The system: does what stands in brackets in the question, as in `What is the fee? [answer: 12 euros]`; `[long: 9]` answers 9 MiB, `[turns: A|B]` answers A, then B,
 /// then A again, `[random: A|B]` one of them, and `!why` among these fails.
 pub(crate) async fn answer(query: String) -> rageval_runner::Result<Answer> {
     if let Some(log) = std::env::var_os(LOG) {
@@ -66,7 +66,9 @@ pub(crate) async fn answer(query: String) -> rageval_runner::Result<Answer> {
     }
     let found = directive("found").unwrap_or_default();
     let contexts = found.split(' ').filter(|id| !id.is_empty()).map(|id| RetrievedContext::new(id, evidence(id)));
-    let answer = chosen.or_else(|| directive("answer")).unwrap_or_else(|| "The fee is 12 euros.".to_owned());
+    let long =
+        directive("long").map(|mib| "The fee is 12 euros. ".repeat((mib.parse::<usize>().unwrap_or(1) << 20) / 21));
+    let answer = chosen.or(long).or_else(|| directive("answer")).unwrap_or_else(|| "The fee is 12 euros.".to_owned());
     let answer = Answer::new(answer).with_contexts(contexts);
     Ok(match directive("written by") {
         Some(model) => answer.with_generator(model),

@@ -23,6 +23,7 @@ mod snapshots;
 #[path = "../support/trials.rs"]
 mod trials;
 mod trust;
+mod whole_records;
 
 use std::process::ExitCode;
 
@@ -39,7 +40,7 @@ fn main() -> ExitCode {
             Some(_) | None => suite.system(fixture::answer).run(),
         };
     }
-    let groups: [(&str, &[trials::Test]); 14] = [
+    let groups: [(&str, &[trials::Test]); 15] = [
         ("baselines", baselines::TESTS),
         ("calibration", calibration::TESTS),
         ("compared", compared::TESTS),
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
         ("setup", setup::TESTS),
         ("snapshots", snapshots::TESTS),
         ("trust", trust::TESTS),
+        ("whole_records", whole_records::TESTS),
     ];
     trials::run(&groups)
 }

@@ -180,7 +180,7 @@ fn every_name_of_a_key_fills_its_own_field() {
         check(&format!("{name}: x"), |case| case.document.clone().unwrap_or_default(), "x");
     }
     for name in ["response", "answer", "actual_output"] {
-        check(&format!("{name}: x"), |case| case.recorded.clone().expect("recorded").response, "x");
+        check(&format!("{name}: x"), |case| case.recorded.clone().expect("recorded").response.clone(), "x");
     }
     for name in ["retrieved_contexts", "contexts", "retrieval_context"] {
         let text = |case: &GoldenCase| case.recorded.clone().expect("recorded").retrieved_contexts[0].text.clone();
@@ -336,7 +336,7 @@ fn files_of_other_tools_load_as_expected() {
 #[test]
 fn blank_and_missing_contexts_count_as_none() {
     let case = one_case("- {id: a, query: Q?, answer: R, contexts: [\"\"]}");
-    let contexts = case.recorded.expect("recorded").retrieved_contexts;
+    let contexts = case.recorded.expect("recorded").retrieved_contexts.clone();
     assert!(contexts.len() == 1 && contexts[0].is_blank());
     let case = one_case("- {id: a, query: Q?, answer: R, contexts: null}");
     assert!(case.recorded.expect("recorded").retrieved_contexts.is_empty());

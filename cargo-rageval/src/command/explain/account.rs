@@ -5,7 +5,8 @@ use std::{collections::BTreeSet, path::Path};
 use rageval_runner::{
     gate,
     model::{
-        DocId, Expectation, GoldenCase, Judgement, KnownFailure, MetricKey, Outcome, Record, Taken, Unmeasured, Usage,
+        CaseScores, DocId, Expectation, GoldenCase, Judgement, KnownFailure, MetricKey, Outcome, Record, Taken,
+        Unmeasured, Usage,
         background::CaseBackground,
         run::{Decision, JudgeStamp, Run},
     },
@@ -139,7 +140,8 @@ impl Explanation {
                 |trial| decision.trial == trial,
             )
         };
-        let findings = same.zip(basis.as_ref()).map(|(case, basis)| gate::case_findings(case, record, basis));
+        let scores = CaseScores::from(record);
+        let findings = same.zip(basis.as_ref()).map(|(case, basis)| gate::case_findings(case, &scores, basis));
         let decision = run.decisions.iter().find(is_of_case);
         let scene = Scene {
             record,

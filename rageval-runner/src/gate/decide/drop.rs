@@ -225,7 +225,7 @@ impl Evidence<'_> {
                 return Err(Box::new(self.found(Ruling::Inconclusive, why.to_owned())));
             }
         };
-        let pairs = Pairs::of(reading, metric, &self.gate.population, self.records, baseline);
+        let pairs = Pairs::of(reading, metric, &self.gate.population, self.scores, baseline);
         match self.too_little(pairs.scored.len(), &pairs.unmeasured_faults(), "paired") {
             Some(mut found) => {
                 if found.ruling == Ruling::Undecided && pairs.unmeasured.is_empty() {

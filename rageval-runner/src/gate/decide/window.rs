@@ -53,7 +53,7 @@ impl Evidence<'_> {
         }
         let paired = comparable
             .into_iter()
-            .map(|run| (run, Pairs::of(Reading::First, metric, &self.gate.population, self.records, &run.baseline)));
+            .map(|run| (run, Pairs::of(Reading::First, metric, &self.gate.population, self.scores, &run.baseline)));
         // Of a run that shares few cases with this one, the mean of those few says little of the rest.
         let paired: Vec<_> = paired.filter(|(_, pairs)| tally.scored.len() <= 2 * pairs.scored.len()).collect();
         if paired.is_empty() {

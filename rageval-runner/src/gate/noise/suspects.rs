@@ -10,7 +10,7 @@ use crate::{
         plan::{Gate, GateRule},
         rule::Level,
     },
-    model::{CaseId, GoldenSet, MetricKey, Outcome, Record, Records},
+    model::{CaseId, GoldenSet, MetricKey, Scores},
 };
 
 /// One judged score of one case that its first reading puts outside a bar.
@@ -93,21 +93,21 @@ pub fn pairs_with_rules(set: &GoldenSet, basis: &Basis<'_>) -> usize {
 /// can't differ have no suspects. Rules that warn and known failures make suspects too: they are cheap to read right.
 pub fn suspects(
     set: &GoldenSet,
-    records: &Records,
+    scores: &Scores,
     gates: &[Gate],
     basis: &Basis<'_>,
-    is_read_again: &dyn Fn(&Record, &MetricKey) -> bool,
+    is_read_again: &dyn Fn(&CaseId, &MetricKey) -> bool,
 ) -> Vec<Suspect> {
     let tails = tail_bars(gates);
     let mut suspects = Vec::new();
     for case in &set.cases {
         // The outcomes of a repeated case rest on several readings already.
-        let Some(record) = records.get(&case.id).filter(|record| !record.is_repeated()) else { continue };
+        let Some(scores) = scores.get(&case.id).filter(|scores| !scores.is_repeated) else { continue };
         for (metric, rule) in basis.rules.metrics_of(case).filter(|(metric, _)| basis.is_noisy(metric)) {
-            let Some(score) = record.outcomes.get(metric).and_then(Outcome::score) else { continue };
+            let Some(score) = scores.outcome(metric).and_then(|outcome| outcome.score()) else { continue };
             let CaseBars { min, max_drop, level } = case_bars(case, metric, rule);
             let drop = max_drop.and_then(|max_drop| {
-                let baseline = accepted_score(case, record, metric, basis)?
+                let baseline = accepted_score(case, scores, metric, basis)?
                     .and_then(|accepted| accepted.carries(max_drop))
                     .ok()?;
                 Some(Drop { baseline, max_drop })
@@ -115,7 +115,7 @@ pub fn suspects(
             let tail = tails.get(metric).and_then(|of_metric| of_metric.get(&case.id)).copied();
             let bars = Bars { min, drop, tail };
             let Some(shortfall) = bars.shortfall(score.get()) else { continue };
-            if !is_read_again(record, metric) {
+            if !is_read_again(&case.id, metric) {
                 continue;
             }
             let is_known = case.known_failure.as_ref().is_some_and(|known| known.metrics.contains(metric));
@@ -164,7 +164,7 @@ mod tests {
     }
 
     fn suspects_of(world: &World) -> Vec<Suspect> {
-        suspects(&world.set, &world.records, &gates(&world.rules, &world.set), &world.basis(), &|_, _| true)
+        suspects(&world.set, &world.scores(), &gates(&world.rules, &world.set), &world.basis(), &|_, _| true)
     }
 
     fn names(world: &World) -> Vec<String> {
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!((names(&named).len(), pairs_with_rules(&named.set, &named.basis())), (0, 0));
         // And none where further readings can't be had.
         let gates = gates(&world.rules, &world.set);
-        assert!(suspects(&world.set, &world.records, &gates, &world.basis(), &|_, _| false).is_empty());
+        assert!(suspects(&world.set, &world.scores(), &gates, &world.basis(), &|_, _| false).is_empty());
     }
 
     #[test]

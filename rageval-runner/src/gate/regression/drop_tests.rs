@@ -11,7 +11,7 @@ use crate::{
         rule::Level,
         tally::Reading,
     },
-    model::{CaseId, Records},
+    model::{CaseId, Scores},
     stats,
 };
 
@@ -69,12 +69,12 @@ impl DropTests {
     }
 }
 
-/// Tests every drop of a mean that is decided with a p-value. Call once, with the records of [`crate::gate::needed_cases`] or more.
+/// Tests every drop of a mean that is decided with a p-value. Call once, with the scores of [`crate::gate::needed_cases`] or more.
 ///
-/// A drop that the first readings make suspect is tested on the average of both readings where the records hold a second one. Slices below their
+/// A drop that the first readings make suspect is tested on the average of both readings where the scores hold a second one. Slices below their
 /// minimum and gates that can't be compared take no part in the correction.
-pub fn drop_tests(all: &[Gate], records: &Records, basis: &Basis<'_>) -> DropTests {
-    let first = first_stage(all, records, basis);
+pub fn drop_tests(all: &[Gate], scores: &Scores, basis: &Basis<'_>) -> DropTests {
+    let first = first_stage(all, scores, basis);
     let mut stages = Vec::new();
     let mut p_values_of = Vec::new();
     for tested in &first {
@@ -96,10 +96,10 @@ pub fn drop_tests(all: &[Gate], records: &Records, basis: &Basis<'_>) -> DropTes
 /// than `max_drop`, at least [`FEWEST_CHANGES`] differences and a one-sided p of at most [`SUSPICION`] among the run's gates.
 ///
 /// Not of metrics whose readings can't differ, and not of gates that only warn.
-pub fn suspected(all: &[Gate], records: &Records, basis: &Basis<'_>) -> Vec<String> {
+pub fn suspected(all: &[Gate], scores: &Scores, basis: &Basis<'_>) -> Vec<String> {
     let can_be_read =
         |gate: &Gate| gate.level == Level::Fail && gate.metric.as_ref().is_some_and(|metric| basis.is_noisy(metric));
-    let first = first_stage(all, records, basis).into_iter();
+    let first = first_stage(all, scores, basis).into_iter();
     first
         .filter(|tested| tested.is_suspect && can_be_read(tested.gate))
         .map(|tested| tested.gate.name.clone())
@@ -115,11 +115,11 @@ struct Tested<'a> {
     is_suspect: bool,
 }
 
-fn first_stage<'a>(all: &'a [Gate], records: &Records, basis: &Basis<'_>) -> Vec<Tested<'a>> {
+fn first_stage<'a>(all: &'a [Gate], scores: &Scores, basis: &Basis<'_>) -> Vec<Tested<'a>> {
     let mut bars = Vec::new();
     let mut tested = Vec::new();
     for gate in all {
-        let Some((max_drop, pairs)) = tested_pairs(gate, records, basis) else { continue };
+        let Some((max_drop, pairs)) = tested_pairs(gate, scores, basis) else { continue };
         let alone = p_values(&pairs, basis.seed);
         bars.push(max_drop);
         tested.push(Tested { gate, pairs, alone, is_suspect: false });
@@ -141,11 +141,11 @@ fn adjusted(alone: &[[f64; 2]]) -> [Vec<PValue>; 2] {
 }
 
 /// `max_drop` and the pairs of a gate that is decided with a p-value; `None` of other gates, of slices below their minimum and of what can't be compared.
-fn tested_pairs(gate: &Gate, records: &Records, basis: &Basis<'_>) -> Option<(f64, Pairs)> {
+fn tested_pairs(gate: &Gate, scores: &Scores, basis: &Basis<'_>) -> Option<(f64, Pairs)> {
     let (GateRule::MeanDrop { max_drop }, true) = (gate.rule, is_tested(gate, basis)) else { return None };
     let metric = gate.metric.as_ref()?;
     let baseline = basis.comparable(metric)?.ok()?;
-    let pairs = Pairs::of(Reading::First, metric, &gate.population, records, baseline);
+    let pairs = Pairs::of(Reading::First, metric, &gate.population, scores, baseline);
     let count = pairs.scored.len() + pairs.unmeasured.len();
     let is_too_small = count == 0 || (gate.slice.is_some() && count < basis.rules.slices.min_cases);
     (!is_too_small).then(|| (max_drop.get(), pairs))
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_drop_of_the_mean_is_suspected_by_the_first_readings() {
-        let of = |world: &World| suspected(&gates(&world.rules, &world.set), &world.records, &world.basis());
+        let of = |world: &World| suspected(&gates(&world.rules, &world.set), &world.scores(), &world.basis());
         assert_eq!(of(&dropped(0.25, None)), [DROP]);
         // Within the bar, too few changed cases, a judge that says the same each time, a rule that warns.
         assert!(of(&dropped(0.01, None)).is_empty());

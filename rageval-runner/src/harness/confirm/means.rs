@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use futures_util::StreamExt as _;
 
-use super::{Again, Desk, suspect::OF_BASELINE};
+use super::{Again, Desk, suspect::OF_BASELINE, whole};
 use crate::{
     gate::{self, DropTests, Gate, case_findings},
     harness::{session::store_problem, setup::Problem, verdict},
     metric::reread::score_of,
     model::{
-        CaseId, GoldenCase, Heard, MetricKey, Outcome, Readings, Record, Records, Sample, SecondReading, UnitInterval,
+        CaseId, GoldenCase, Heard, MetricKey, Outcome, Readings, Record, Sample, Scores, SecondReading, UnitInterval,
         run::BaselineCase,
     },
     store::{baseline::text_digest, readings::Purpose},
@@ -27,18 +27,18 @@ pub(super) struct Found {
 /// Where one of these gates is decided with a p-value and any of those is suspected: reads the pairs whose answer changed.
 ///
 /// The others have the requests that the baseline's own readings had, byte by byte, so that another reading of them would tell nothing.
-pub(super) async fn read_again(desk: &Desk<'_>, records: &Records, gates: &[usize]) -> Result<Found, Problem> {
+pub(super) async fn read_again(desk: &Desk<'_>, scores: &Scores, gates: &[usize]) -> Result<Found, Problem> {
     let session = desk.session;
     let basis = verdict::basis(session);
     let mut found = Found::default();
     if !gates.iter().any(|index| gate::is_tested(&session.gates[*index], &basis)) {
         return Ok(found);
     }
-    let names: BTreeSet<String> = gate::suspected(&session.gates, records, &basis).into_iter().collect();
+    let names: BTreeSet<String> = gate::suspected(&session.gates, scores, &basis).into_iter().collect();
     if names.is_empty() {
         return Ok(found);
     }
-    if is_red(desk, records) {
+    if is_red(desk, scores) {
         found.left = names;
         return Ok(found);
     }
@@ -46,10 +46,13 @@ pub(super) async fn read_again(desk: &Desk<'_>, records: &Records, gates: &[usiz
     let mut pairs: BTreeSet<(CaseId, MetricKey)> = BTreeSet::new();
     for gate in suspected {
         let Some(metric) = &gate.metric else { continue };
-        let changed = gate.population.iter().filter(|case| is_changed(desk, records, case));
-        pairs.extend(changed.map(|case| (case.clone(), metric.clone())));
+        for case in &gate.population {
+            if is_changed(desk, scores, case)? {
+                pairs.insert((case.clone(), metric.clone()));
+            }
+        }
     }
-    let reading = pairs.into_iter().map(|(case, metric)| read_pair(desk, records, case, metric));
+    let reading = pairs.into_iter().map(|(case, metric)| read_pair(desk, scores, case, metric));
     let mut read = futures_util::stream::iter(reading).buffer_unordered(session.width());
     while let Some(readings) = read.next().await {
         found.readings.extend(readings?);
@@ -60,31 +63,32 @@ pub(super) async fn read_again(desk: &Desk<'_>, records: &Records, gates: &[usiz
 }
 
 /// Whether the run is red whatever the suspected drops come to: by a case they rest on, or by a gate over no others than these.
-fn is_red(desk: &Desk<'_>, records: &Records) -> bool {
+fn is_red(desk: &Desk<'_>, scores: &Scores) -> bool {
     let session = desk.session;
     let basis = verdict::basis(session);
     let tested = || session.gates.iter().filter(|gate| gate::is_tested(gate, &basis));
     let cases: BTreeSet<&CaseId> = tested().flat_map(|gate| &gate.population).collect();
     let is_red_case = |case: &&GoldenCase| {
-        let record = records.get(&case.id).filter(|_| cases.contains(&case.id));
-        record.is_some_and(|record| case_findings(case, record, &basis).ruling(basis.rules.max_unmeasured).is_red())
+        let scores = scores.get(&case.id).filter(|_| cases.contains(&case.id));
+        scores.is_some_and(|scores| case_findings(case, scores, &basis).ruling(basis.rules.max_unmeasured).is_red())
     };
     let is_red_gate = |gate: &Gate| {
         let rests_on_them = gate.population.iter().all(|case| cases.contains(case));
         rests_on_them
             && !gate::is_tested(gate, &basis)
-            && gate::decide_gate(gate, &session.files.set, records, &basis, &DropTests::default()).ruling.is_red()
+            && gate::decide_gate(gate, &session.files.set, scores, &basis, &DropTests::default()).ruling.is_red()
     };
     session.files.set.cases.iter().any(|case| is_red_case(&case)) || session.gates.iter().any(is_red_gate)
 }
 
 /// Whether the answer of a case is another one than the baseline's. What repeats came to rests on several readings already.
-fn is_changed(desk: &Desk<'_>, records: &Records, case: &CaseId) -> bool {
+fn is_changed(desk: &Desk<'_>, scores: &Scores, case: &CaseId) -> Result<bool, Problem> {
     let accepted = desk.session.baseline.as_ref().and_then(|baseline| baseline.cases.get(case));
     let pair = accepted
-        .zip(records.get(case))
-        .filter(|(accepted, record)| accepted.digest == record.digest && !record.is_repeated());
-    pair.is_some_and(|(accepted, record)| record.sample().is_some_and(|sample| !is_same(sample, accepted)))
+        .zip(scores.get(case))
+        .filter(|(accepted, scores)| accepted.digest == scores.digest && !scores.is_repeated);
+    let Some((accepted, _)) = pair else { return Ok(false) };
+    Ok(whole(desk.session, case)?.sample().is_some_and(|sample| !is_same(sample, accepted)))
 }
 
 fn is_same(sample: &Sample, accepted: &BaselineCase) -> bool {
@@ -96,16 +100,14 @@ fn is_same(sample: &Sample, accepted: &BaselineCase) -> bool {
 }
 
 /// A fresh reading of both sides of one pair; nothing where a side has no score, or fails to give a reading.
-async fn read_pair(
-    desk: &Desk<'_>,
-    records: &Records,
-    id: CaseId,
-    metric: MetricKey,
-) -> Result<Option<Again>, Problem> {
+async fn read_pair(desk: &Desk<'_>, scores: &Scores, id: CaseId, metric: MetricKey) -> Result<Option<Again>, Problem> {
     let case = desk.case(&id)?;
-    let Some(record) = records.get(&id) else { return Ok(None) };
+    if !scores.contains_key(&id) {
+        return Ok(None);
+    }
+    let record = whole(desk.session, &id)?;
     let read = async || {
-        let second = both_sides(desk, case, record, &metric).await;
+        let second = both_sides(desk, case, &record, &metric).await;
         Ok(Readings { second, second_failed: second.is_none(), ..Readings::default() })
     };
     let readings = match &desk.further {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::{CaseId, Confirmation, Heard, MetricKey, Outcome, Record, Records};
+use crate::model::{CaseId, CaseScores, Confirmation, Heard, MetricKey, Scores};
 
 /// Counts over all further readings of a run.
 #[derive(Debug, Default)]
@@ -30,8 +30,8 @@ struct Counts<'a> {
 /// One line each: how the suspects ended, how often the judge changed its mind, and what says that it can't.
 ///
 /// Only answers that looked bad at first are read again, so the share of changed verdicts is no estimate of the judge's error over all answers.
-pub fn notices(records: &Records) -> Vec<String> {
-    let counts = Counts::of(records);
+pub fn notices(scores: &Scores) -> Vec<String> {
+    let counts = Counts::of(scores);
     let mut notices = Vec::new();
     if !counts.suspects.is_empty() {
         let parts =
@@ -67,22 +67,22 @@ pub fn notices(records: &Records) -> Vec<String> {
 }
 
 impl<'a> Counts<'a> {
-    fn of(records: &'a Records) -> Self {
+    fn of(scores: &'a Scores) -> Self {
         let mut counts = Self::default();
-        for record in records.values() {
-            for metric in record.readings.keys() {
-                counts.add(record, metric);
+        for scores in scores.values() {
+            for metric in scores.readings.keys() {
+                counts.add(scores, metric);
             }
         }
         counts
     }
 
-    fn add(&mut self, record: &'a Record, metric: &'a MetricKey) {
-        let Some(readings) = record.readings.get(metric) else { return };
+    fn add(&mut self, scores: &'a CaseScores, metric: &'a MetricKey) {
+        let Some(readings) = scores.readings.get(metric) else { return };
         match &readings.confirmation {
             None => {}
             Some(ended) => {
-                self.suspects.insert((&record.case, metric));
+                self.suspects.insert((&scores.case, metric));
                 match ended {
                     Confirmation::Confirmed { .. } => self.confirmed += 1,
                     Confirmation::Cleared { .. } => self.cleared += 1,
@@ -95,8 +95,8 @@ impl<'a> Counts<'a> {
         self.of_baseline += readings.baseline.len();
         let failed = |heard: &&Heard| matches!(heard, Heard::Nothing { .. });
         self.failed += readings.now.iter().chain(&readings.baseline).filter(failed).count();
-        let first = record.outcomes.get(metric);
-        let claims = first.and_then(Outcome::detail).map_or(&[][..], |detail| &detail.claims);
+        let first = scores.outcome(metric);
+        let claims = first.as_ref().and_then(|first| first.detail()).map_or(&[][..], |detail| &detail.claims);
         for heard in &readings.now {
             self.readings += 1;
             match heard {
@@ -107,7 +107,7 @@ impl<'a> Counts<'a> {
                 }
                 Heard::Score { score } => {
                     self.said += 1;
-                    self.changed += usize::from(first.and_then(Outcome::score) != Some(*score));
+                    self.changed += usize::from(first.as_ref().and_then(|first| first.score()) != Some(*score));
                 }
                 Heard::Nothing { .. } => {}
             }
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
     use crate::{
         gate::fixture::{World, id, key, scored, unit},
-        model::{Claim, Detail, Readings, SecondReading, Verdict},
+        model::{Claim, Detail, Outcome, Readings, SecondReading, Verdict},
     };
 
     fn read_again(now: &[&[Verdict]], confirmation: Confirmation) -> Vec<String> {
@@ -140,7 +140,7 @@ mod tests {
             let readings = Readings { now, confirmation: Some(confirmation), ..Readings::default() };
             world.record_mut(&id("c00")).add_readings(key("faithfulness"), readings);
         });
-        notices(&world.records)
+        notices(&world.scores())
     }
 
     fn cleared() -> Confirmation {
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_run_that_read_nothing_again_says_nothing() {
-        assert_eq!(notices(&World::of(&[1.0]).records), Vec::<String>::new());
+        assert_eq!(notices(&World::of(&[1.0]).scores()), Vec::<String>::new());
     }
 
     #[test]
@@ -191,7 +191,7 @@ mod tests {
                     world.record_mut(&id(&format!("c{place:02}"))).add_readings(key("faithfulness"), readings);
                 }
             });
-            notices(&world.records)
+            notices(&world.scores())
         };
         assert_eq!(said(1, 0), ["both sides of 1 changed case were read once more for a mean"]);
         assert_eq!(said(16, 14), ["both sides of 16 of 30 changed cases were read once more for a mean: 14 gave none"]);

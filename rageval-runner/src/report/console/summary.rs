@@ -1,6 +1,6 @@
 //! What a run prints at its end.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use unicode_width::UnicodeWidthStr as _;
 
@@ -11,6 +11,7 @@ use super::{
 use crate::{
     gate::Population,
     model::{
+        CaseId, GoldenCase, Place,
         background::CaseBackground,
         run::{Decision, Finding, FindingKind, FindingLevel, Ruling},
     },
@@ -40,7 +41,7 @@ pub struct Summary<'a> {
     /// What was decided.
     pub decisions: &'a [Decision],
     /// The golden cases.
-    pub cases: &'a [CaseBackground],
+    pub cases: &'a [OfSet<'a>],
     /// The set against the baseline, where there is one.
     pub population: Option<&'a Population>,
     /// Waivers that hold: all are shown, in place of some of the worst scores where there is no room.
@@ -51,12 +52,32 @@ pub struct Summary<'a> {
     pub run: &'a str,
 }
 
+/// What a summary says of a golden case.
+#[derive(Debug, Clone)]
+pub struct OfSet<'a> {
+    case: &'a CaseId,
+    trial: Cow<'a, str>,
+    place: &'a Place,
+}
+
+impl<'a> From<&'a GoldenCase> for OfSet<'a> {
+    fn from(case: &'a GoldenCase) -> Self {
+        Self { case: &case.id, trial: Cow::Owned(case.trial_name()), place: &case.place }
+    }
+}
+
+impl<'a> From<&'a CaseBackground> for OfSet<'a> {
+    fn from(case: &'a CaseBackground) -> Self {
+        Self { case: &case.case, trial: Cow::Borrowed(&case.trial), place: &case.place }
+    }
+}
+
 /// The lines after the test runner's own summary, at most [`MOST_LINES`]: counts, causes, the worst scores, known failures, notices, where the run is.
 pub fn summary(summary: &Summary<'_>) -> Vec<String> {
     let Summary { decisions, cases: golden, population, waivers, notices, run } = summary;
     let (cases, gates): (Vec<&Decision>, Vec<&Decision>) = decisions.iter().partition(|decision| decision.is_of_case());
-    let trials: BTreeMap<&str, &CaseBackground> = golden.iter().map(|case| (case.trial.as_str(), case)).collect();
-    let of_set: Vec<(&CaseBackground, &Decision)> =
+    let trials: BTreeMap<&str, &OfSet<'_>> = golden.iter().map(|case| (&*case.trial, case)).collect();
+    let of_set: Vec<(&OfSet<'_>, &Decision)> =
         cases.iter().filter_map(|decision| Some((*trials.get(decision.trial.as_str())?, *decision))).collect();
 
     let mut lines = vec![line("rageval", &format!("{}; {}", counts(&cases, "case"), counts(&gates, "gate")))];
@@ -157,7 +178,7 @@ fn counts(decisions: &[&Decision], what: &str) -> String {
 }
 
 /// How many cases are red, or have something unmeasured, for which cause: the most frequent first. A case counts once for each of its causes.
-fn causes(of_set: &[(&CaseBackground, &Decision)]) -> Vec<String> {
+fn causes(of_set: &[(&OfSet<'_>, &Decision)]) -> Vec<String> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for (_, decision) in of_set {
         let Decision { findings, ruling, snapshot, .. } = decision;
@@ -187,16 +208,16 @@ fn causes(of_set: &[(&CaseBackground, &Decision)]) -> Vec<String> {
 }
 
 /// At most so many broken rules with the largest shortfall, one a case.
-fn worst(of_set: &[(&CaseBackground, &Decision)], most: usize) -> Vec<String> {
+fn worst(of_set: &[(&OfSet<'_>, &Decision)], most: usize) -> Vec<String> {
     let red = of_set.iter().filter(|(_, decision)| decision.ruling.is_red());
-    let mut worst: Vec<(f64, &CaseBackground, String)> = red
+    let mut worst: Vec<(f64, &OfSet<'_>, String)> = red
         .filter_map(|(case, decision)| {
             let red = decision.findings.iter().filter(|finding| finding.level == FindingLevel::Red);
             let of_case = red.filter_map(|finding| Some((finding.shortfall()?, *case, phrase_of(finding)?)));
             of_case.max_by(|a, b| a.0.total_cmp(&b.0))
         })
         .collect();
-    worst.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.case.cmp(&b.1.case)));
+    worst.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.case.cmp(b.1.case)));
     worst
         .into_iter()
         .take(most)
@@ -222,7 +243,6 @@ mod tests {
             rule::{MeanRule, SliceField},
         },
         model::{KnownFailure, Outcome, Place},
-        report::background,
     };
 
     fn summed_up(world: &World, notices: &[String]) -> Vec<String> {
@@ -232,15 +252,15 @@ mod tests {
     /// Decides every trial and sums the run up.
     fn waived(world: &World, waivers: &[String], notices: &[String]) -> Vec<String> {
         let basis = world.basis();
-        let tests = world.tests();
+        let (scores, tests) = (world.scores(), world.tests());
         let cases = world.set.cases.iter().map(|case| decide_case(case, &world.records[&case.id], &basis, None));
         let gates = gates(&world.rules, &world.set);
-        let gates = gates.iter().map(|gate| decide_gate(gate, &world.set, &world.records, &basis, &tests));
+        let gates = gates.iter().map(|gate| decide_gate(gate, &world.set, &scores, &basis, &tests));
         let decisions: Vec<Decision> = cases.chain(gates).collect();
         let population = world.baseline.as_ref().map(|baseline| compare_population(&world.set, baseline));
         summary(&Summary {
             decisions: &decisions,
-            cases: &background::cases(&world.set, &basis),
+            cases: &world.set.cases.iter().map(OfSet::from).collect::<Vec<_>>(),
             population: population.as_ref(),
             waivers,
             notices,

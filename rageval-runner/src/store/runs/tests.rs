@@ -7,6 +7,16 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/formats").join(name)
 }
 
+fn parts<'a>(run: &'a Run, records: impl Iterator<Item = io::Result<WholeRecord<'a>>> + 'a) -> Parts<'a> {
+    Parts {
+        manifest: &run.manifest,
+        records: Box::new(records),
+        decisions: &run.decisions,
+        cases: Box::new(run.cases.iter().map(Cow::Borrowed)),
+        background: &run.background,
+    }
+}
+
 #[test]
 fn a_run_of_version_1_is_read() {
     let run = read(&fixture("run-v1.json")).expect("readable");
@@ -63,12 +73,25 @@ fn a_run_of_version_4_is_read_and_written_as_it_was() {
     assert_eq!(run.decisions[1].gate.as_ref().map(|gate| gate.rule.as_str()), Some("mean"));
     let case = &run.cases[0];
     assert_eq!((case.case.as_str(), case.accepted.is_some()), ("a", true));
-    let records: Vec<_> = run.records.into_iter().map(Arc::new).collect();
-    let shown = ForReports { cases: run.cases, background: run.background };
-    let parts = Parts { manifest: &run.manifest, records: &records, decisions: &run.decisions, shown: &shown };
+    let as_text = |record: &Record| Ok(WholeRecord::Text(record_text(record).expect("JSON")));
+    let as_record = |record| Ok(WholeRecord::Record(record));
+    let as_it_was = fs::read_to_string(path).expect("readable");
     let mut text = Vec::new();
-    write_text(&mut text, &parts).expect("written");
-    assert_eq!(String::from_utf8(text).expect("UTF-8"), fs::read_to_string(path).expect("readable"));
+    write_text(&mut text, parts(&run, run.records.iter().map(as_text))).expect("written");
+    assert_eq!(String::from_utf8(text).expect("UTF-8"), as_it_was);
+    let mut text = Vec::new();
+    write_text(&mut text, parts(&run, run.records.iter().map(as_record))).expect("written");
+    assert_eq!(String::from_utf8(text).expect("UTF-8"), as_it_was);
+}
+
+#[test]
+fn a_record_that_is_lost_leaves_no_run_file() {
+    let run = read(&fixture("run-v4.json")).expect("readable");
+    let folder = tempfile::tempdir().expect("a folder");
+    let lost = run.records.iter().map(|_| Err(io::Error::other("the record of a is lost")));
+    let error = write(folder.path(), parts(&run, lost)).expect_err("a record is lost").to_string();
+    assert!(error.ends_with("run.json: the record of a is lost"), "{error}");
+    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
 }
 
 #[test]
