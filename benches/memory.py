@@ -123,13 +123,14 @@ def main():
             environment = {**os.environ, "CI": "true", "CARGO_MANIFEST_DIR": name, "RAGEVAL_RUNS": str(runs), "RAGEVAL_GATE": "1"}
             for variable in ("NEXTEST_RUN_ID", "RAGEVAL_JUDGE_MODE", "RAGEVAL_SHARD"):
                 environment.pop(variable, None)
+            binary = os.path.abspath(given.command)
             commands = {
-                "run": [given.command, "rageval", "run"],
-                "gate": [given.command, "rageval", "gate"],
-                "report": [given.command, "rageval", "report", "--format", "markdown"],
+                "run": [binary, "rageval", "run"],
+                "gate": [binary, "rageval", "gate"],
+                "report": [binary, "rageval", "report", "--format", "markdown"],
             }
             for way in given.ways:
-                command = commands.get(way) or [given.test_binary or str(test_binary()), "-q"]
+                command = commands.get(way) or [os.path.abspath(given.test_binary or test_binary()), "-q"]
                 peak, wall, used = measured(command, folder, environment, given.limit)
                 written = max((p.stat().st_size for p in runs.glob("*/*/run.json")), default=0) / 2**20
                 each = [peak * 1024 / cases, wall, used, used * 1000 / cases, written]
