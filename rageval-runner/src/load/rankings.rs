@@ -25,6 +25,7 @@ use super::{
     blocks::{self, Flow, last_line_end, lines},
     trec::{NOT_UTF8, Problems, TrecError},
 };
+use crate::metric::retrieval::{Found, Relevant};
 
 /// One line: a query, its judgements and its ranking.
 #[derive(Debug, PartialEq)]
@@ -50,6 +51,11 @@ impl RankedQuery<'_> {
     /// Ids and grades of the judged documents.
     pub fn judgements(&self) -> impl Iterator<Item = (&str, f64)> {
         self.judged.iter().filter_map(|document| document.id.as_deref().map(|id| (id, document.grade)))
+    }
+
+    /// Those of the relevant documents that were retrieved.
+    pub fn found<'r>(&'r self, relevant: &'r Relevant<'r>) -> Found<'r> {
+        Found::in_ranking(&self.retrieved, |document| document.id.as_deref(), relevant)
     }
 
     /// Ids of what was retrieved, best first.
