@@ -300,4 +300,6 @@ fn outcome(measure: Measure, input: &Input<'_>) -> Outcome {
 }
 
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;

@@ -24,9 +24,13 @@ pub struct Relevant<'a> {
     documents: Short<Document<'a>, INLINE>,
     /// The grades, highest first: the best ranking there is.
     ideal: Short<f64, INLINE>,
-    /// Keys and places in the order of the keys; empty where there are few, as a look at each is faster then.
-    by_key: Vec<(u64, usize)>,
+    /// Their places by their keys, each in the first slot from its key's on that was free; no slots where there are few, as a look at each
+    /// document is faster then.
+    slots: Vec<usize>,
 }
+
+/// No place: the slot is free.
+const FREE: usize = usize::MAX;
 
 #[derive(Debug, Clone, Copy)]
 struct Document<'a> {
@@ -51,20 +55,35 @@ impl<'a> Relevant<'a> {
         if documents.is_empty() {
             return None;
         }
-        let mut relevant = Self { sieve, documents, ideal: Short::default(), by_key: Vec::new() };
-        if relevant.count() > FEW {
-            let keys =
-                relevant.documents.iter().enumerate().map(|(place, document)| (whole_key(document.id.text), place));
-            relevant.by_key = keys.collect();
-            relevant.by_key.sort_unstable();
-        }
-        let is_first = |(place, document): (usize, &Document<'_>)| relevant.place(document.id) == Some(place);
-        if may_repeat != 0 && !relevant.documents.iter().enumerate().all(is_first) {
+        let mut relevant = Self { sieve, documents, ideal: Short::default(), slots: Vec::new() };
+        let is_distinct = match relevant.count() {
+            ..=FEW => may_repeat == 0 || relevant.are_distinct(),
+            _ => relevant.fill_slots(),
+        };
+        if !is_distinct {
             return relevant.without_repeated();
         }
         relevant.documents.iter().for_each(|document| relevant.ideal.push(document.grade));
         relevant.ideal.sort_unstable_by(|a, b| b.total_cmp(a));
         Some(relevant)
+    }
+
+    /// Whether each document could be given a slot, as none stands twice.
+    fn fill_slots(&mut self) -> bool {
+        self.slots = vec![FREE; (2 * self.count()).next_power_of_two()];
+        for place in 0..self.count() {
+            let slot = self.slot(self.documents[place].id);
+            if self.slots[slot] != FREE {
+                return false;
+            }
+            self.slots[slot] = place;
+        }
+        true
+    }
+
+    /// Whether none stands twice.
+    fn are_distinct(&self) -> bool {
+        self.documents.iter().enumerate().all(|(place, document)| self.place(document.id) == Some(place))
     }
 
     /// The same with the first judgement of each document only.
@@ -91,13 +110,23 @@ impl<'a> Relevant<'a> {
 
     /// The first place of a document with this id.
     fn place(&self, id: Id<'_>) -> Option<usize> {
-        if self.by_key.is_empty() {
+        if self.slots.is_empty() {
             return self.documents.iter().position(|document| document.id.is(id));
         }
-        let key = whole_key(id.text);
-        let start = self.by_key.partition_point(|(known, _)| *known < key);
-        let alike = self.by_key[start..].iter().take_while(|(known, _)| *known == key);
-        alike.map(|(_, place)| *place).find(|place| self.documents[*place].id.is(id))
+        Some(self.slots[self.slot(id)]).filter(|place| *place != FREE)
+    }
+
+    /// The slot of the document with this id, or the free one that it would have. There is always a free one.
+    fn slot(&self, id: Id<'_>) -> usize {
+        let last = self.slots.len() - 1;
+        // The high bits of a product are its best mixed ones.
+        let mut slot = whole_key(id.text).rotate_left(last.count_ones()) as usize & last;
+        while let Some(document) = self.documents.get(self.slots[slot])
+            && !document.id.is(id)
+        {
+            slot = (slot + 1) & last;
+        }
+        slot
     }
 }
 
