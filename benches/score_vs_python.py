@@ -6,8 +6,9 @@
     python3 benches/score_vs_python.py --queries 1000000 --no-python
 
 Recall@10, nDCG@10, MAP and MRR of every query, (a) from lists in memory, (b) from JSON lines, (c) from TREC files. Files are made in a
-temporary folder and removed. Python keeps its sets and dictionaries ready for (a); Rust starts from texts, or, where it says `prepared`, with
-its own tables ready too; both on one thread. Python's time for (b) and (c)
+temporary folder and removed. Python keeps its sets and dictionaries ready for (a); Rust starts from lists of ids that are borrowed from the
+file's text, or, where it says `prepared`, with its own tables ready too, or, where it says `strings`, from lists of ids that are each a
+`String`; both on one thread. Python's time for (b) and (c)
 leaves the start of the interpreter out; Rust's is the whole process. Each figure is the best of the rounds, of (a) by the clock and of the processor apart. `ratio` compares wall times and
 means something on a quiet machine only; `cpu ratio` compares processor time, in which Rust's threads gain nothing.
 """
@@ -153,11 +154,11 @@ def run_command(program, arguments):
 
 
 def rust_from_memory(samples, rounds, count):
-    """Seconds by the clock, means and processor seconds: from texts, and with the judgements made ready as Python's are."""
+    """Seconds by the clock, means and processor seconds: from texts, with the judgements made ready as Python's are, and from strings."""
     command = ["cargo", "bench", "-q", "-p", "rageval-runner", "--bench", "score_in_memory", "--", samples, str(rounds)]
     out = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     both = json.loads(out)
-    return [(one["wall"] * count / 1e9, one["means"], one["processor"] * count / 1e9) for one in (both["from_texts"], both["prepared"])]
+    return [(one["wall"] * count / 1e9, one["means"], one["processor"] * count / 1e9) for one in (both["from_texts"], both["prepared"], both["from_strings"])]
 
 
 def same(a, b):
@@ -205,7 +206,7 @@ def main():
         if not options.no_python:
             times = [python_from_memory(samples) for _ in range(rounds)]
             other, other_cpu, expected = min(t[0] for t in times), min(t[2] for t in times), times[0][1]
-            for what, (wall, result, cpu) in zip(("from memory", "  prepared"), rust_from_memory(samples, rounds, count)):
+            for what, (wall, result, cpu) in zip(("from memory", "  prepared", "  strings"), rust_from_memory(samples, rounds, count)):
                 same(result, expected)
                 show(what, count, wall, cpu, python=other, python_cpu=other_cpu)
 

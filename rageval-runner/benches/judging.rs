@@ -34,6 +34,8 @@ use serde_json::json;
 
 #[path = "../tests/support/four_metrics.rs"]
 mod four_metrics;
+#[path = "../tests/support/request.rs"]
+mod request;
 #[expect(dead_code, reason = "the server of the tests, of which less is needed here")]
 #[path = "../tests/providers/stub.rs"]
 mod stub;

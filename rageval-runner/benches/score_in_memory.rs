@@ -1,10 +1,12 @@
 //! Times recall@10, nDCG@10, MAP and MRR over a file of JSON lines that is in memory already, on one thread.
 //!
 //! `benches/score_vs_python.py` runs it beside the same in plain Python: `cargo bench -p rageval-runner --bench score_in_memory -- FILE ROUNDS`.
-//! It prints JSON: nanoseconds a query by the clock and of the processor, and the means. `prepared` starts as Python does, whose sets and
-//! dictionaries of judgements are there before the clock starts; `from_texts` makes them inside it.
+//! It prints JSON: nanoseconds a query by the clock and of the processor, and the means. `from_texts` starts from lists of ids, which are
+//! borrowed from the text of the file; `prepared` starts as Python does, whose sets and dictionaries of judgements are there before the
+//! clock starts; `from_strings` starts from lists in which each id has memory of its own, which takes the processor longer to fetch.
 
 use std::{
+    borrow::Cow,
     hint::black_box,
     num::NonZeroUsize,
     path::PathBuf,
@@ -12,14 +14,15 @@ use std::{
 };
 
 use rageval_runner::{
-    load::rankings::{self, RankedQuery},
+    load::rankings::RankedQuery,
     metric::retrieval::{Found, Gain, Measurement, Relevant},
 };
 use serde_json::{Value, json};
 
-struct Query {
-    judged: Vec<(String, f64)>,
-    ranking: Vec<String>,
+/// `T` is how an id is kept.
+struct Query<T> {
+    judged: Vec<(T, f64)>,
+    ranking: Vec<T>,
 }
 
 fn main() {
@@ -29,29 +32,43 @@ fn main() {
         eprintln!("usage: score_in_memory FILE ROUNDS");
         return;
     };
-    let mut queries = Vec::new();
-    let keep = |query: &RankedQuery<'_>| Query {
-        judged: query.judgements().map(|(id, grade)| (id.to_owned(), grade)).collect(),
-        ranking: query.ranking().flatten().map(str::to_owned).collect(),
-    };
-    rankings::for_each(&PathBuf::from(path), keep, |_, query| queries.push(query)).expect("a readable file");
+    let text = std::fs::read_to_string(PathBuf::from(path)).expect("a readable file");
+    let queries = read(&text, |id| id);
     let from_texts = best(rounds, &queries, |query| four(query, &relevant(query)));
     let prepared: Vec<_> = queries.iter().map(|query| (query, relevant(query))).collect();
     let prepared = best(rounds, &prepared, |(query, relevant)| four(query, relevant));
-    println!("{}", json!({"from_texts": from_texts, "prepared": prepared}));
+    drop(queries);
+    let queries = read(&text, str::to_owned);
+    let from_strings = best(rounds, &queries, |query| four(query, &relevant(query)));
+    println!("{}", json!({"from_texts": from_texts, "prepared": prepared, "from_strings": from_strings}));
 }
 
-fn relevant(query: &Query) -> Relevant<'_> {
-    Relevant::new(query.judged.iter().map(|(id, grade)| (id.as_str(), *grade))).expect("relevant")
+fn read<'t, T>(text: &'t str, keep: impl Fn(&'t str) -> T) -> Vec<Query<T>> {
+    let query = |line: &'t str| {
+        let query: RankedQuery<'t> = serde_json::from_str(line).expect("a line of samples");
+        let keep = |id| match id {
+            Some(Cow::Borrowed(id)) => keep(id),
+            Some(Cow::Owned(_)) | None => panic!("an id that is missing or written with escapes"),
+        };
+        Query {
+            judged: query.judged.into_iter().map(|document| (keep(document.id), document.grade)).collect(),
+            ranking: query.retrieved.into_iter().map(|document| keep(document.id)).collect(),
+        }
+    };
+    text.lines().map(query).collect()
 }
 
-fn four(query: &Query, relevant: &Relevant<'_>) -> [f64; 4] {
+fn relevant<T: AsRef<str>>(query: &Query<T>) -> Relevant<'_> {
+    Relevant::new(query.judged.iter().map(|(id, grade)| (id.as_ref(), *grade))).expect("relevant")
+}
+
+fn four<T: AsRef<str>>(query: &Query<T>, relevant: &Relevant<'_>) -> [f64; 4] {
     const MEASUREMENTS: [Measurement; 4] = {
         let ten = NonZeroUsize::new(10);
         let Some(k) = ten else { panic!("at least 1") };
         [Measurement::Recall(k), Measurement::Ndcg(ten, Gain::Linear), Measurement::Map(None), Measurement::Mrr(None)]
     };
-    let found = Found::in_ranking(query.ranking.iter().map(|id| Some(id.as_str())), relevant);
+    let found = Found::in_ranking(&query.ranking, |id| Some(id.as_ref()), relevant);
     MEASUREMENTS.map(|one| one.score(&found).expect("a score").get())
 }
 

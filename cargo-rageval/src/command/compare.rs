@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use rageval_runner::{
     gate::{
         MetricFacts,
@@ -27,6 +27,7 @@ use rageval_runner::{
 use serde::Serialize;
 
 use crate::{
+    command::format::Format,
     context::Context,
     exit::{Ending, Failure},
 };
@@ -59,14 +60,6 @@ pub(crate) struct Compare {
     /// How it is printed
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Format {
-    /// For people
-    Text,
-    /// For programs
-    Json,
 }
 
 /// One side, as it is told.

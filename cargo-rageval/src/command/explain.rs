@@ -13,7 +13,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use rageval_runner::{
     load::did_you_mean,
     model::{
@@ -26,6 +26,7 @@ use rageval_runner::{
 
 use self::{account::Explanation, surroundings::Surroundings};
 use crate::{
+    command::format::Format,
     context::Context,
     exit::{Ending, Failure},
 };
@@ -62,14 +63,6 @@ pub(crate) struct Explain {
     /// How it is printed
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For people
-    Text,
-    /// For programs: everything, whole
-    Json,
 }
 
 /// Explains and tells.

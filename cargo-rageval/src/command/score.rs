@@ -271,7 +271,7 @@ fn of_trec(qrels_path: &Path, run: &Path, ties: Ties, metrics: &[Named]) -> Resu
     let measure = |ranking: &Ranking| {
         let Some(place) = qrels.place(ranking.query()) else { return (None, Measured::Unjudged) };
         let measured = match qrels.relevant(place) {
-            Some(relevant) => measured(metrics, &Found::in_ranking(ranking.documents().map(Some), &relevant)),
+            Some(relevant) => measured(metrics, &ranking.found(&relevant)),
             None => Measured::NothingRelevant,
         };
         (Some(place), measured)
@@ -309,7 +309,7 @@ fn of_trec(qrels_path: &Path, run: &Path, ties: Ties, metrics: &[Named]) -> Resu
 
 fn of_samples(path: &Path, metrics: &[Named]) -> Result<Table, Failure> {
     let measure = |query: &RankedQuery<'_>| match Relevant::new(query.judgements()) {
-        Some(relevant) => measured(metrics, &Found::in_ranking(query.ranking(), &relevant)),
+        Some(relevant) => measured(metrics, &query.found(&relevant)),
         None => Measured::NothingRelevant,
     };
     let mut table = Table::new(metrics.to_vec());

@@ -1,11 +1,8 @@
 //! A judge on the loopback whose verdicts a test can change between calls, and a project that is judged by it.
 
 use std::{
-    io::{BufRead, BufReader, Read, Write},
-    net::{TcpListener, TcpStream},
     path::Path,
     sync::{Arc, Mutex},
-    thread,
 };
 
 use rageval_runner::{
@@ -19,7 +16,7 @@ use rageval_runner::{
 };
 use serde_json::{Value, json};
 
-use super::write;
+use super::{server, write};
 
 /// What it says of a statement that is shown for the n-th time, counted from 0; `None`: it breaks down.
 type Opinion = dyn Fn(&str, usize) -> Option<&'static str> + Send + Sync;
@@ -41,20 +38,13 @@ struct Shared {
 impl Loopback {
     /// Supports every statement until it is told otherwise.
     pub(crate) fn start(statements: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let address = listener.local_addr().expect("an address").to_string();
         let shared = Arc::new(Shared {
             statements: statements.into_iter().map(Into::into).collect(),
             opinion: Mutex::new(Arc::new(|_, _| Some("supported"))),
             asked: Mutex::default(),
         });
-        let of_thread = Arc::clone(&shared);
-        thread::spawn(move || {
-            for connection in listener.incoming().map_while(Result::ok) {
-                let shared = Arc::clone(&of_thread);
-                thread::spawn(move || serve(connection, &shared));
-            }
-        });
+        let of_server = Arc::clone(&shared);
+        let address = server::start(move |body| reply(body, &of_server));
         Self { address, shared }
     }
 
@@ -76,37 +66,6 @@ impl Loopback {
     pub(crate) fn judge(&self, model: &str) -> String {
         format!("{{provider: openai, base_url: \"http://{}/v1\", model: {model}, timeout: 20s}}", self.address)
     }
-}
-
-fn serve(connection: TcpStream, shared: &Shared) {
-    let mut reader = BufReader::new(connection);
-    while let Some(body) = read(&mut reader) {
-        let (status, reply) = reply(&body, shared);
-        let head = format!("HTTP/1.1 {status} Said\r\ncontent-length: {}\r\n\r\n", reply.len());
-        if reader.get_mut().write_all(format!("{head}{reply}").as_bytes()).is_err() {
-            return;
-        }
-    }
-}
-
-fn read(reader: &mut BufReader<TcpStream>) -> Option<String> {
-    let mut length = 0;
-    loop {
-        let mut line = String::new();
-        if reader.read_line(&mut line).ok()? == 0 {
-            return None;
-        }
-        let line = line.trim().to_lowercase();
-        if line.is_empty() {
-            break;
-        }
-        if let Some(stated) = line.strip_prefix("content-length:") {
-            length = stated.trim().parse().ok()?;
-        }
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).ok()?;
-    String::from_utf8(body).ok()
 }
 
 fn reply(body: &str, shared: &Shared) -> (u16, String) {

@@ -22,6 +22,7 @@ mod report;
 mod running;
 mod schema;
 mod score;
+mod server;
 mod steps;
 #[cfg(unix)]
 mod terminal;

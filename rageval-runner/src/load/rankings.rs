@@ -12,6 +12,8 @@
 //!
 //! The order of the list is the ranking; scores are not looked at. `query` and `question` may stand there too; any other key is an error.
 
+mod quick;
+
 use std::{
     borrow::Cow,
     collections::{HashMap, hash_map::Entry},
@@ -25,6 +27,7 @@ use super::{
     blocks::{self, Flow, last_line_end, lines},
     trec::{NOT_UTF8, Problems, TrecError},
 };
+use crate::metric::retrieval::{Found, Relevant};
 
 /// One line: a query, its judgements and its ranking.
 #[derive(Debug, PartialEq)]
@@ -50,6 +53,11 @@ impl RankedQuery<'_> {
     /// Ids and grades of the judged documents.
     pub fn judgements(&self) -> impl Iterator<Item = (&str, f64)> {
         self.judged.iter().filter_map(|document| document.id.as_deref().map(|id| (id, document.grade)))
+    }
+
+    /// Those of the relevant documents that were retrieved.
+    pub fn found<'r>(&'r self, relevant: &'r Relevant<'r>) -> Found<'r> {
+        Found::in_ranking(&self.retrieved, |document| document.id.as_deref(), relevant)
     }
 
     /// Ids of what was retrieved, best first.
@@ -118,7 +126,7 @@ fn of_line<T>(line: &[u8], measure: &impl Fn(&RankedQuery<'_>) -> T) -> Option<M
         return None;
     }
     let Ok(text) = std::str::from_utf8(line) else { return Some(Err(vec![NOT_UTF8.to_owned()])) };
-    let query: RankedQuery<'_> = match serde_json::from_str(text) {
+    let query = match quick::read(text).map_or_else(|| serde_json::from_str(text), Ok) {
         Ok(query) => query,
         Err(error) => return Some(Err(vec![explain(&error, line)])),
     };
@@ -147,6 +155,13 @@ fn explain(error: &serde_json::Error, line: &[u8]) -> String {
 }
 
 fn contradiction<'q>(query: &'q RankedQuery<'_>) -> Option<&'q str> {
+    /// Up to this many, a look at each pair is faster than an order.
+    const FEW: usize = 12;
+    let contradict = |a: &Document<'_>, b: &Document<'_>| a.grade != b.grade && a.id == b.id;
+    let judged = query.judged.as_slice();
+    if judged.len() <= FEW && !judged.iter().enumerate().any(|(at, a)| judged[..at].iter().any(|b| contradict(a, b))) {
+        return None;
+    }
     let mut judgements: Vec<_> = query.judgements().collect();
     judgements.sort_by(|a, b| a.0.cmp(b.0));
     judgements.windows(2).find(|pair| pair[0].0 == pair[1].0 && pair[0].1 != pair[1].1).map(|pair| pair[0].0)

@@ -17,6 +17,8 @@ mod load;
 mod logprobs;
 mod programs;
 mod replies;
+#[path = "../support/request.rs"]
+mod request;
 mod requests;
 mod secrets;
 mod stub;

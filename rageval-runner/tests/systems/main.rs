@@ -6,6 +6,8 @@ mod command;
 mod fake;
 mod http;
 mod recorded;
+#[path = "../support/request.rs"]
+mod request;
 mod stub;
 
 use std::{future::Future, process::ExitCode, time::Duration};

@@ -5,7 +5,7 @@ use std::{
     io::Write,
 };
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use rageval_runner::{
     gate::rule::SliceField,
     load::calibration_queries::calibration_queries,
@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 
 use super::{count, files};
 use crate::{
+    command::format::Format,
     context::Context,
     exit::{Ending, Failure},
 };
@@ -44,17 +45,10 @@ pub(crate) struct Stats {
     /// How far the words of two questions agree that are near-duplicates, above 0, at most 1
     #[arg(long, value_name = "NUMBER", default_value = "0.8", value_parser = bound)]
     similarity: f64,
-    /// How to print them
+    /// How to print them: as JSON it is `{"cases", "golden_set", "min_cases", "fields", "thin", "similarity", "near_duplicates",
+    /// "also_labelled"}`, lists whole
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For reading
-    Text,
-    /// `{"cases", "golden_set", "min_cases", "fields", "thin", "similarity", "near_duplicates", "also_labelled"}`, lists whole
-    Json,
 }
 
 fn bound(text: &str) -> Result<f64, String> {

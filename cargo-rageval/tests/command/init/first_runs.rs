@@ -1,12 +1,9 @@
 //! The first run of systems that need no code: it passes at once, or says what keeps it from being decided.
 
-use std::{
-    io::{BufRead as _, BufReader, Read as _, Write as _},
-    net::{TcpListener, TcpStream},
-    thread,
-};
+use std::net::TcpListener;
 
 use super::{files, folder, init, passes, put, read, tree};
+use crate::server;
 
 /// Snapshots that stand beside the policy.
 fn snapshots(folder: &std::path::Path) -> usize {
@@ -101,42 +98,13 @@ fn a_server_that_is_away_is_told_and_the_first_run_is_made_once_it_is_there() {
     assert!(said.contains("system error") && snapshots(path) == 0, "{said}");
     passes(path, &["cases", "stats"]);
 
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let now = format!("http://{}/ask", listener.local_addr().expect("an address"));
-    thread::spawn(move || {
-        listener.incoming().map_while(Result::ok).for_each(|connection| drop(thread::spawn(|| serve(connection))));
-    });
+    let answer = r#"{"answer": "The fee is 12 euros.", "sources": [{"id": "fees", "text": "The fee is 12 euros."}]}"#;
+    let now = format!("http://{}/ask", server::start(|_| (200, answer.to_owned())));
     put(path, "thresholds.yaml", &read(path, "thresholds.yaml").replace(&url, &now));
     let said = init(path, &["--system", "http"], 0);
     assert!(said.contains("The first run passed.") && snapshots(path) == 6, "{said}");
     // Its bars tell that it answers none of the examples.
     assert!(said.contains("refusal_correctness"), "{said}");
-}
-
-/// Answers every question with the same words.
-fn serve(connection: TcpStream) {
-    let mut reader = BufReader::new(connection);
-    loop {
-        let mut length = 0;
-        let mut line = String::new();
-        while reader.read_line(&mut line).is_ok_and(|read| read > 0) && line != "\r\n" {
-            if let Some(stated) = line.to_lowercase().strip_prefix("content-length:") {
-                length = stated.trim().parse().unwrap_or_default();
-            }
-            line.clear();
-        }
-        let mut body = vec![0; length];
-        if length == 0 || reader.read_exact(&mut body).is_err() {
-            return;
-        }
-        let reply =
-            r#"{"answer": "The fee is 12 euros.", "sources": [{"id": "fees", "text": "The fee is 12 euros."}]}"#;
-        let head =
-            format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", reply.len());
-        if reader.get_mut().write_all(format!("{head}{reply}").as_bytes()).is_err() {
-            return;
-        }
-    }
 }
 
 #[test]

@@ -1,15 +1,13 @@
 //! A system behind an address on the loopback that says which questions came, and can be made to wait with an answer.
 
 use std::{
-    io::{BufRead, BufReader, Read, Write},
-    net::{TcpListener, TcpStream},
     path::Path,
     sync::{Arc, Condvar, Mutex},
     thread,
     time::{Duration, Instant},
 };
 
-use crate::write;
+use crate::{server, write};
 
 /// Nothing that a test waits for takes longer.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
@@ -29,16 +27,9 @@ pub(crate) struct Endpoint {
 
 impl Endpoint {
     pub(crate) fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let address = listener.local_addr().expect("an address").to_string();
         let shared = Arc::<Shared>::default();
-        let of_thread = Arc::clone(&shared);
-        thread::spawn(move || {
-            for connection in listener.incoming().map_while(Result::ok) {
-                let shared = Arc::clone(&of_thread);
-                thread::spawn(move || serve(connection, &shared));
-            }
-        });
+        let of_server = Arc::clone(&shared);
+        let address = server::start(move |body| reply(body, &of_server));
         Self { address, shared }
     }
 
@@ -95,41 +86,14 @@ pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-fn serve(connection: TcpStream, shared: &Shared) {
-    let mut reader = BufReader::new(connection);
-    while let Some(body) = read(&mut reader) {
-        let request: serde_json::Value = serde_json::from_str(&body).expect("a JSON body");
-        let question = request["question"].as_str().expect("a question").to_owned();
-        let mut state = shared.state.lock().expect("no panic");
-        state.0.push(question.clone());
-        shared.changed.notify_all();
-        let held = |state: &mut (Vec<String>, Option<String>)| state.1.as_ref() == Some(&question);
-        drop(shared.changed.wait_timeout_while(state, LONG, held).expect("no panic"));
-        let text = format!("{question} takes 30 days.");
-        let reply = serde_json::json!({"answer": text, "sources": [{"id": "d", "text": text}]}).to_string();
-        let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", reply.len());
-        if reader.get_mut().write_all(format!("{head}{reply}").as_bytes()).is_err() {
-            return;
-        }
-    }
-}
-
-fn read(reader: &mut BufReader<TcpStream>) -> Option<String> {
-    let mut length = 0;
-    loop {
-        let mut line = String::new();
-        if reader.read_line(&mut line).ok()? == 0 {
-            return None;
-        }
-        let line = line.trim().to_lowercase();
-        if line.is_empty() {
-            break;
-        }
-        if let Some(stated) = line.strip_prefix("content-length:") {
-            length = stated.trim().parse().ok()?;
-        }
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).ok()?;
-    String::from_utf8(body).ok()
+fn reply(body: &str, shared: &Shared) -> (u16, String) {
+    let request: serde_json::Value = serde_json::from_str(body).expect("a JSON body");
+    let question = request["question"].as_str().expect("a question").to_owned();
+    let mut state = shared.state.lock().expect("no panic");
+    state.0.push(question.clone());
+    shared.changed.notify_all();
+    let held = |state: &mut (Vec<String>, Option<String>)| state.1.as_ref() == Some(&question);
+    drop(shared.changed.wait_timeout_while(state, LONG, held).expect("no panic"));
+    let text = format!("{question} takes 30 days.");
+    (200, serde_json::json!({"answer": text, "sources": [{"id": "d", "text": text}]}).to_string())
 }

@@ -11,6 +11,7 @@ use super::{
     super::blocks::{self, Flow, last_line_end, lines},
     BOM, NOT_UTF8, Problems, TrecError, fields,
 };
+use crate::metric::retrieval::{Found, Relevant};
 
 /// What decides between documents of one query with equal scores.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -54,6 +55,11 @@ impl Ranking {
     /// The documents, best first.
     pub fn documents(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().map(|(_, range)| &self.ids[range.clone()])
+    }
+
+    /// Those of the relevant documents that were retrieved.
+    pub fn found<'r>(&'r self, relevant: &'r Relevant<'r>) -> Found<'r> {
+        Found::in_ranking(&self.entries, |(_, range)| Some(&self.ids[range.clone()]), relevant)
     }
 
     fn start(&mut self, query: &str) {

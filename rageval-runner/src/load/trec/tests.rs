@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt::Write as _, io::Write as _, path::PathBuf};
 
 use super::*;
-use crate::metric::retrieval::{Found, Gain, Measurement};
+use crate::metric::retrieval::{Gain, Measurement};
 
 fn file(text: &str) -> tempfile::NamedTempFile {
     let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
@@ -154,7 +154,7 @@ fn scores(qrels: &Path, run: &Path, ties: Ties, keys: &[&str]) -> BTreeMap<Strin
     let mut scores = BTreeMap::new();
     let measure = |ranking: &run::Ranking| {
         let relevant = qrels.relevant(qrels.place(ranking.query())?)?;
-        let found = Found::in_ranking(ranking.documents().map(Some), &relevant);
+        let found = ranking.found(&relevant);
         Some(measurements.iter().map(|one| one.score(&found).expect("a score").get()).collect())
     };
     for_each_ranking(run, ties, measure, |query, row: Option<Vec<f64>>| {

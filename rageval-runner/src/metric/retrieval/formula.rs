@@ -48,7 +48,7 @@ pub fn f1(found: &Found<'_>, k: NonZeroUsize) -> f64 {
 
 /// 1 divided by the rank of the first relevant document, within the first `k` where given; 0 when there is none.
 pub fn reciprocal_rank(found: &Found<'_>, k: Option<NonZeroUsize>) -> f64 {
-    match found.hits.first() {
+    match found.hits().first() {
         Some(hit) if k.is_none_or(|k| hit.rank <= k.get()) => 1.0 / hit.rank as f64,
         Some(_) | None => 0.0,
     }
@@ -58,7 +58,7 @@ pub fn reciprocal_rank(found: &Found<'_>, k: Option<NonZeroUsize>) -> f64 {
 ///
 /// Divided by all of them also when `k` is smaller, as `trec_eval`'s `map_cut` does.
 pub fn average_precision(found: &Found<'_>, k: Option<NonZeroUsize>) -> f64 {
-    let hits = k.map_or(found.hits.as_slice(), |k| found.within(k.get()));
+    let hits = k.map_or(found.hits(), |k| found.within(k.get()));
     let precisions = hits.iter().enumerate().map(|(index, hit)| (index + 1) as f64 / hit.rank as f64);
     precisions.sum::<f64>() / found.relevant.count() as f64
 }
@@ -84,7 +84,7 @@ pub fn ndcg(found: &Found<'_>, k: Option<NonZeroUsize>, gain: Gain) -> f64 {
 
 /// The discounted cumulative gain of the ranking, and that of the best one.
 pub(super) fn gains(found: &Found<'_>, k: Option<NonZeroUsize>, gain: Gain) -> (f64, f64) {
-    let hits = k.map_or(found.hits.as_slice(), |k| found.within(k.get()));
+    let hits = k.map_or(found.hits(), |k| found.within(k.get()));
     let discounted = |grade: f64, rank: usize| gain.of(grade) / discount(rank);
     let sum: f64 = hits.iter().map(|hit| discounted(hit.grade, hit.rank)).sum();
     let depth = k.map_or(usize::MAX, NonZeroUsize::get);
@@ -118,7 +118,7 @@ mod tests {
     fn check(formula: impl Fn(&Found<'_>) -> f64, rows: &[Row<'_>]) {
         for (ranking, judgements, expected) in rows {
             let relevant = Relevant::new(judgements.iter().copied()).expect("something relevant");
-            let got = formula(&Found::in_ranking(ranking.iter().map(|id| Some(*id)), &relevant));
+            let got = formula(&Found::in_ranking(ranking, |id| Some(id), &relevant));
             assert!((got - expected).abs() < 1e-12, "{ranking:?} against {judgements:?}: {got}, not {expected}");
         }
     }
@@ -218,7 +218,7 @@ mod tests {
             let graded: Vec<_> =
                 ids.iter().enumerate().map(|(i, id)| (id.as_str(), (count - i) as f64 / 7.0)).collect();
             let relevant = Relevant::new(graded.iter().copied()).expect("something relevant");
-            let found = Found::in_ranking(ids.iter().map(|id| Some(id.as_str())), &relevant);
+            let found = Found::in_ranking(&ids, |id| Some(id), &relevant);
             let cut = k(count);
             let all = [
                 hit_rate(&found, cut),
@@ -238,6 +238,6 @@ mod tests {
     #[test]
     fn a_gain_beyond_all_numbers_is_no_number() {
         let relevant = Relevant::new([("a", 2000.0)]).expect("something relevant");
-        assert!(ndcg(&Found::in_ranking([Some("a")], &relevant), None, Gain::Exponential).is_nan());
+        assert!(ndcg(&Found::in_ranking(&["a"], |id| Some(id), &relevant), None, Gain::Exponential).is_nan());
     }
 }

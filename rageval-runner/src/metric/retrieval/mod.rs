@@ -2,6 +2,7 @@
 
 pub mod formula;
 pub mod ranking;
+mod short;
 mod worked;
 
 use std::num::NonZeroUsize;
@@ -11,7 +12,8 @@ pub use ranking::{Found, Hit, Relevant};
 
 use super::{Cutoff, Formula, Input, Kind, Made, Metric, Param, ParamKind, Params, Step};
 use crate::model::{
-    Detail, DocId, GoldenCase, MetricKey, MetricKeyError, Outcome, Ranked, Transcript, UnitInterval, score::OutOfRange,
+    Detail, DocId, GoldenCase, MetricKey, MetricKeyError, Outcome, Ranked, RetrievedContext, Transcript, UnitInterval,
+    score::OutOfRange,
 };
 
 /// One of the retrieval metrics.
@@ -184,7 +186,7 @@ impl Measurement {
 
     fn detail(self, found: &Found<'_>) -> Detail {
         let relevant = found.relevant.count();
-        let hits = self.depth(relevant).map_or(found.hits.as_slice(), |depth| found.within(depth));
+        let hits = self.depth(relevant).map_or(found.hits(), |depth| found.within(depth));
         let mut ranked = Ranked::default();
         for (place, id) in found.relevant.ids().enumerate() {
             match hits.iter().find(|hit| hit.place == place) {
@@ -207,6 +209,10 @@ fn gain(params: &Params) -> Gain {
 
 fn relevant(case: &GoldenCase) -> Option<Relevant<'_>> {
     Relevant::new(case.relevant.iter().flatten().map(|judgement| (judgement.id.as_str(), judgement.grade)))
+}
+
+fn id(context: &RetrievedContext) -> Option<&str> {
+    context.id.as_ref().map(DocId::as_str)
 }
 
 const NOTHING_RELEVANT: &str = "the case names no relevant documents";
@@ -236,9 +242,8 @@ impl Metric for Measure {
     fn worked(&self, Made { input, .. }: &Made<'_>) -> Option<Vec<String>> {
         let relevant = relevant(input.case)?;
         let measurement = Measurement::new(*self, input.key, gain(input.params)).ok()?;
-        let ranking =
-            input.sample.answer.retrieved_contexts.iter().map(|context| context.id.as_ref().map(DocId::as_str));
-        Some(worked::lines(measurement, &Found::in_ranking(ranking, &relevant)))
+        let found = Found::in_ranking(&input.sample.answer.retrieved_contexts, id, &relevant);
+        Some(worked::lines(measurement, &found))
     }
 
     fn kind(&self) -> Kind {
@@ -284,8 +289,7 @@ fn outcome(measure: Measure, input: &Input<'_>) -> Outcome {
         );
         return Outcome::unmeasured("contexts without ids", why);
     }
-    let ranking = contexts.iter().map(|context| context.id.as_ref().map(DocId::as_str));
-    let found = Found::in_ranking(ranking, &relevant);
+    let found = Found::in_ranking(contexts, id, &relevant);
     match measurement.score(&found) {
         Ok(score) => Outcome::scored_with(score, measurement.detail(&found)),
         Err(_) => {
@@ -295,5 +299,7 @@ fn outcome(measure: Measure, input: &Input<'_>) -> Outcome {
     }
 }
 
+#[cfg(test)]
+mod properties;
 #[cfg(test)]
 mod tests;

@@ -2,71 +2,95 @@
 
 use std::collections::BTreeSet;
 
+use super::short::Short;
+
+/// So many of a question's documents are kept without a place of their own in memory; most questions have no more.
+const INLINE: usize = 8;
+
+/// Up to this many documents, what takes time that grows with them is faster than what needs preparation.
+const FEW: usize = 12;
+
+/// So many ids go through the sieve before the first of them is looked up, at most 64.
+const GROUP: usize = 16;
+
 /// The relevant documents of one question: those with a grade above 0. Never empty.
 ///
 /// Made once a question and used by all metrics. A document that is named twice counts once, with the grade it has first.
 #[derive(Debug, Clone)]
 pub struct Relevant<'a> {
-    /// In the order of the judgements.
-    documents: Vec<Document<'a>>,
     /// Tells most documents that are not relevant by one bit.
     sieve: Sieve,
-    /// Keys and places in the order of the keys; empty where there are few, as a look at each is faster then.
-    by_key: Vec<(u64, usize)>,
+    /// In the order of the judgements.
+    documents: Short<Document<'a>, INLINE>,
     /// The grades, highest first: the best ranking there is.
-    ideal: Vec<f64>,
+    ideal: Short<f64, INLINE>,
+    /// Their places by their keys, each in the first slot from its key's on that was free; no slots where there are few, as a look at each
+    /// document is faster then.
+    slots: Vec<usize>,
 }
+
+/// No place: the slot is free.
+const FREE: usize = usize::MAX;
 
 #[derive(Debug, Clone, Copy)]
 struct Document<'a> {
-    id: &'a str,
-    key: u64,
+    id: Id<'a>,
     grade: f64,
 }
 
-/// So many ids go through the sieve together, at most 64.
-const GROUP: usize = 16;
-
-/// Up to this many documents, what takes time that grows with them is faster than what needs preparation.
-const FEW: usize = 12;
-
 impl<'a> Relevant<'a> {
     /// Keeps the judgements `(id, grade)` with a grade above 0; `None` when there are none, so that no retrieval metric applies.
+    #[inline]
     pub fn new(judgements: impl IntoIterator<Item = (&'a str, f64)>) -> Option<Self> {
-        let mut documents: Vec<_> = judgements
-            .into_iter()
-            .filter(|(_, grade)| *grade > 0.0)
-            .map(|(id, grade)| Document { id, key: 0, grade })
-            .collect();
+        let mut documents = Short::<Document<'a>, INLINE>::default();
+        let mut sieve = Sieve::default();
+        let mut may_repeat = 0;
+        for (id, grade) in judgements {
+            if grade > 0.0 {
+                let id = Id::new(id);
+                may_repeat |= sieve.add(id.key());
+                documents.push(Document { id, grade });
+            }
+        }
         if documents.is_empty() {
             return None;
         }
-        let mut sieve = Sieve::default();
-        let key = if documents.len() <= FEW { end_key } else { whole_key };
-        for document in &mut documents {
-            document.key = key(document.id);
-            sieve.add(document.key);
-        }
-        let mut by_key = Vec::new();
-        if documents.len() > FEW {
-            by_key.extend(documents.iter().enumerate().map(|(place, document)| (document.key, place)));
-            by_key.sort_unstable();
-        }
-        let mut relevant = Self { documents, sieve, by_key, ideal: Vec::new() };
-        if (0..relevant.count())
-            .any(|place| relevant.place(relevant.documents[place].key, relevant.documents[place].id) != Some(place))
-        {
+        let mut relevant = Self { sieve, documents, ideal: Short::default(), slots: Vec::new() };
+        let is_distinct = match relevant.count() {
+            ..=FEW => may_repeat == 0 || relevant.are_distinct(),
+            _ => relevant.fill_slots(),
+        };
+        if !is_distinct {
             return relevant.without_repeated();
         }
-        relevant.ideal.extend(relevant.documents.iter().map(|document| document.grade));
+        relevant.documents.iter().for_each(|document| relevant.ideal.push(document.grade));
         relevant.ideal.sort_unstable_by(|a, b| b.total_cmp(a));
         Some(relevant)
+    }
+
+    /// Whether each document could be given a slot, as none stands twice.
+    fn fill_slots(&mut self) -> bool {
+        self.slots = vec![FREE; (2 * self.count()).next_power_of_two()];
+        for place in 0..self.count() {
+            let slot = self.slot(self.documents[place].id);
+            if self.slots[slot] != FREE {
+                return false;
+            }
+            self.slots[slot] = place;
+        }
+        true
+    }
+
+    /// Whether none stands twice.
+    fn are_distinct(&self) -> bool {
+        self.documents.iter().enumerate().all(|(place, document)| self.place(document.id) == Some(place))
     }
 
     /// The same with the first judgement of each document only.
     fn without_repeated(self) -> Option<Self> {
         let mut seen = BTreeSet::new();
-        Self::new(self.documents.into_iter().filter(|document| seen.insert(document.id)).map(|one| (one.id, one.grade)))
+        let first = self.documents.iter().filter(|document| seen.insert(document.id.text));
+        Self::new(first.map(|document| (document.id.text, document.grade)))
     }
 
     /// Number of relevant documents, at least 1.
@@ -81,17 +105,28 @@ impl<'a> Relevant<'a> {
 
     /// Their ids, in the order of the judgements.
     pub fn ids(&self) -> impl Iterator<Item = &'a str> {
-        self.documents.iter().map(|document| document.id)
+        self.documents.iter().map(|document| document.id.text)
     }
 
-    /// The first place of a document with this key and id.
-    fn place(&self, key: u64, id: &str) -> Option<usize> {
-        if self.by_key.is_empty() {
-            return self.documents.iter().position(|document| document.key == key && document.id == id);
+    /// The first place of a document with this id.
+    fn place(&self, id: Id<'_>) -> Option<usize> {
+        if self.slots.is_empty() {
+            return self.documents.iter().position(|document| document.id.is(id));
         }
-        let start = self.by_key.partition_point(|(known, _)| *known < key);
-        let alike = self.by_key[start..].iter().take_while(|(known, _)| *known == key);
-        alike.map(|(_, place)| *place).find(|place| self.documents[*place].id == id)
+        Some(self.slots[self.slot(id)]).filter(|place| *place != FREE)
+    }
+
+    /// The slot of the document with this id, or the free one that it would have. There is always a free one.
+    fn slot(&self, id: Id<'_>) -> usize {
+        let last = self.slots.len() - 1;
+        // The high bits of a product are its best mixed ones.
+        let mut slot = whole_key(id.text).rotate_left(last.count_ones()) as usize & last;
+        while let Some(document) = self.documents.get(self.slots[slot])
+            && !document.id.is(id)
+        {
+            slot = (slot + 1) & last;
+        }
+        slot
     }
 }
 
@@ -101,9 +136,13 @@ impl<'a> Relevant<'a> {
 struct Sieve([u64; 16]);
 
 impl Sieve {
-    fn add(&mut self, key: u64) {
+    /// Adds a key, and says as `may_hold` does whether it may have been there.
+    #[inline]
+    fn add(&mut self, key: u64) -> u64 {
+        let before = self.may_hold(key);
         let (word, bit) = Self::position(key);
         self.0[word] |= 1 << bit;
+        before
     }
 
     /// 1 when the key may be in the set, else 0.
@@ -117,6 +156,34 @@ impl Sieve {
     #[inline]
     fn position(key: u64) -> (usize, u64) {
         ((key >> 54) as usize & 15, key >> 58)
+    }
+}
+
+/// An id with its first and last bytes: one that is not longer than both is compared without a look at its text, which may lie far away.
+#[derive(Debug, Clone, Copy)]
+struct Id<'a> {
+    text: &'a str,
+    first: u64,
+    last: u64,
+}
+
+impl<'a> Id<'a> {
+    #[inline]
+    fn new(text: &'a str) -> Self {
+        let first = text.as_bytes().first_chunk::<8>().map_or(0, |word| u64::from_le_bytes(*word));
+        Self { text, first, last: last_word(text.as_bytes()) }
+    }
+
+    #[inline]
+    fn key(self) -> u64 {
+        mix(self.text.len() as u64, self.last)
+    }
+
+    /// Whether both are the same text, byte by byte.
+    #[inline]
+    fn is(self, other: Id<'_>) -> bool {
+        let both_ends = self.last == other.last && self.first == other.first && self.text.len() == other.text.len();
+        both_ends && (self.text.len() <= 2 * size_of::<u64>() || self.text == other.text)
     }
 }
 
@@ -134,66 +201,54 @@ pub struct Hit {
 /// The relevant documents that a ranking holds, best rank first, against all that there are.
 #[derive(Debug, Clone)]
 pub struct Found<'r> {
-    /// Each relevant document at most once: of a repeated document only the first place earns.
-    pub hits: Vec<Hit>,
+    hits: Short<Hit, INLINE>,
     /// All relevant documents.
     pub relevant: &'r Relevant<'r>,
 }
 
 impl<'r> Found<'r> {
     /// Looks through a ranking in its order. An entry without id takes up its rank and matches nothing; ids are compared byte by byte.
-    pub fn in_ranking<'d>(ranking: impl IntoIterator<Item = Option<&'d str>>, relevant: &'r Relevant<'r>) -> Self {
-        if relevant.count() <= FEW {
-            Self::by(end_key, ranking, relevant)
-        } else {
-            Self::by(whole_key, ranking, relevant)
-        }
-    }
-
-    /// Ids go through the sieve in groups, without a branch between them, so that the processor fetches many at once.
+    ///
+    /// The keys of a group are made without a branch between them, so that the processor fetches many ids at once, and nearly all of them
+    /// end at the sieve.
     #[inline]
-    fn by<'d>(
-        key: impl Fn(&str) -> u64,
-        ranking: impl IntoIterator<Item = Option<&'d str>>,
+    pub fn in_ranking<'d, T>(
+        ranking: &'d [T],
+        id: impl Fn(&'d T) -> Option<&'d str>,
         relevant: &'r Relevant<'r>,
     ) -> Self {
         let count = relevant.count();
-        let mut hits: Vec<Hit> = Vec::with_capacity(count.min(FEW));
+        let mut found = Self { hits: Short::default(), relevant };
         // Only where there are many is a list of its own faster than a look at the hits.
         let mut seen = if count <= FEW { Vec::new() } else { vec![false; count] };
-        let mut ranking = ranking.into_iter();
-        let mut group = [(0, ""); GROUP];
-        let mut before = 0;
-        loop {
-            let mut length = 0;
+        for (group, entries) in ranking.chunks(GROUP).enumerate() {
             let mut candidates: u64 = 0;
-            while length < GROUP {
-                let Some(id) = ranking.next() else { break };
-                if let Some(id) = id {
-                    let key = key(id);
-                    group[length] = (key, id);
-                    candidates |= relevant.sieve.may_hold(key) << length;
-                }
-                length += 1;
+            for (within, entry) in entries.iter().enumerate() {
+                candidates |= id(entry).map_or(0, |id| relevant.sieve.may_hold(end_key(id))) << within;
             }
             while candidates != 0 {
                 let within = candidates.trailing_zeros() as usize;
                 candidates &= candidates - 1;
-                let (key, id) = group[within];
-                let Some(place) = relevant.place(key, id) else { continue };
+                let Some(place) = id(&entries[within]).and_then(|id| relevant.place(Id::new(id))) else { continue };
                 let is_repeated = match seen.get_mut(place) {
                     Some(seen) => std::mem::replace(seen, true),
-                    None => hits.iter().any(|hit| hit.place == place),
+                    None => found.hits.iter().any(|hit| hit.place == place),
                 };
                 if !is_repeated {
-                    hits.push(Hit { rank: before + within + 1, grade: relevant.documents[place].grade, place });
+                    let rank = group * GROUP + within + 1;
+                    found.hits.push(Hit { rank, grade: relevant.documents[place].grade, place });
                 }
             }
-            before += length;
-            if length < GROUP || hits.len() == count {
-                return Self { hits, relevant };
+            if found.hits.len() == count {
+                break;
             }
         }
+        found
+    }
+
+    /// Each relevant document at most once: of a repeated document only the first place earns.
+    pub fn hits(&self) -> &[Hit] {
+        &self.hits
     }
 
     /// The hits within the first `k` ranks.
@@ -224,12 +279,15 @@ fn mix(state: u64, word: u64) -> u64 {
     (state.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// The last 8 bytes; of a shorter text all of them.
+/// The last 8 bytes; of a shorter text all of them, so that with the length they are the text.
 #[inline]
 fn last_word(bytes: &[u8]) -> u64 {
-    match bytes.last_chunk::<8>() {
-        Some(word) => u64::from_le_bytes(*word),
-        None => bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+    if let Some(word) = bytes.last_chunk::<8>() {
+        return u64::from_le_bytes(*word);
+    }
+    match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        (Some(first), Some(last)) => u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last)),
+        _ => bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)),
     }
 }
 
@@ -239,7 +297,7 @@ mod tests {
 
     fn ranks(ranking: &[&str], judgements: &[(&str, f64)]) -> Vec<usize> {
         let relevant = Relevant::new(judgements.iter().copied()).expect("something relevant");
-        Found::in_ranking(ranking.iter().map(|id| Some(*id)), &relevant).hits.iter().map(|hit| hit.rank).collect()
+        Found::in_ranking(ranking, |id| Some(id), &relevant).hits().iter().map(|hit| hit.rank).collect()
     }
 
     #[test]
@@ -294,9 +352,9 @@ mod tests {
     #[test]
     fn entries_without_id_take_up_their_ranks_in_every_group() {
         let relevant = Relevant::new([("a", 1.0), ("b", 1.0)]).expect("something relevant");
-        let ranking = [None, Some("a")].into_iter().chain([None; 3 * GROUP]).chain([Some("b")]);
-        let found = Found::in_ranking(ranking, &relevant);
-        assert_eq!(found.hits.iter().map(|hit| hit.rank).collect::<Vec<_>>(), [2, 3 * GROUP + 3]);
+        let ranking: Vec<_> = [None, Some("a")].into_iter().chain([None; 3 * GROUP]).chain([Some("b")]).collect();
+        let found = Found::in_ranking(&ranking, |id| *id, &relevant);
+        assert_eq!(found.hits().iter().map(|hit| hit.rank).collect::<Vec<_>>(), [2, 3 * GROUP + 3]);
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub(super) fn lines(measurement: Measurement, found: &Found<'_>) -> Vec<String> 
     let ids: Vec<&str> = found.relevant.ids().collect();
     let relevant = ids.len();
     let depth = measurement.depth(relevant);
-    let hits = depth.map_or(found.hits.as_slice(), |depth| found.within(depth));
+    let hits = depth.map_or(found.hits(), |depth| found.within(depth));
     let name = |hit: &Hit| ids.get(hit.place).copied().unwrap_or_default();
     let of_all = format!("|{{{}}} of {{{}}}|", row(hits.iter().map(|hit| name(hit).to_owned()), ", "), names(&ids));
     let within = depth.map_or_else(String::new, |k| format!(" among the first {k}"));
