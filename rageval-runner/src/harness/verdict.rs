@@ -27,6 +27,7 @@ use crate::{
     report::{
         background::{self, Known},
         console::{self, text::visible},
+        told::Told,
     },
     store::{self, StoreError, lock::LockFiles, runs::ForReports},
     trust::{self, Generators, Trust, Waivable},
@@ -209,10 +210,11 @@ fn gate(session: &Session, index: usize, role: Role) -> Result<Decision, Problem
     }
     if matches!(session.records, Shared::Folder(_)) {
         let all = set.cases.iter().map(|case| case.id.clone()).collect();
-        // What the end of a run would add, no process of many knows.
+        // What records, spending and each process's end add, the reader of the folder joins.
         let shown = || {
-            let (waivers, _) = waivers(session, &session.trust(&session.generators_so_far()));
-            for_reports(session, &waivers, &[])
+            let trust = session.trust(&session.generators_so_far());
+            let (waivers, waived_nothing) = waivers(session, &trust);
+            for_reports(session, &waivers, &notices_of_files(session, &trust, waived_nothing))
         };
         let kept = session.folder.write_manifest(&session.manifest(BTreeSet::new()), all, shown);
         kept.and_then(|()| session.folder.finish())
@@ -263,8 +265,14 @@ fn lock(session: &Session) -> Decision {
 
 /// Ends the run: writes what this process holds of it, and prints what is worth knowing after libtest's own summary.
 pub(super) fn finish(session: &Session) -> Result<(), StoreError> {
-    if session.context.nextest_run.is_some() || trials::decisions(session).is_empty() {
+    let decisions = trials::decisions(session);
+    if decisions.is_empty() {
         return Ok(());
+    }
+    if session.context.nextest_run.is_some() {
+        let told = told(session);
+        let trials = decisions.into_keys().collect::<Vec<_>>().join("\n");
+        return if told.is_empty() { Ok(()) } else { session.folder.write_told(&trials, &told) };
     }
     for line in end(session)?.1 {
         trials::tell(&line);
@@ -318,7 +326,6 @@ fn waivers(session: &Session, trust: &Trust) -> (Vec<String>, Option<String>) {
 
 /// Notices of the run itself: what is not compared, what was left for review, what the system left to say.
 fn notices(session: &Session, trust: &Trust, records: &Records, waived_nothing: Option<String>) -> Vec<String> {
-    let policy = &session.files.policy;
     let mut notices = Vec::new();
     notices.extend(session.course.partial.as_ref().map(|why| format!("partial: {why}")));
     match session.course.unreadable {
@@ -327,7 +334,20 @@ fn notices(session: &Session, trust: &Trust, records: &Records, waived_nothing: 
         n => notices.push(format!("{n} records of the interrupted run can't be read: their cases were asked again")),
     }
     notices.extend(console::readings::notices(records));
-    notices.extend(trust.notices.iter().cloned());
+    let told = told(session);
+    notices.extend(told.of_snapshots());
+    notices.extend(notices_of_files(session, trust, waived_nothing));
+    if let Some((ledger, spent)) = session.ledger().and_then(|ledger| Some((ledger, ledger.spent()?))) {
+        notices.push(format!("spent: {}", console::spending::line(&spent, ledger.budget())));
+    }
+    notices.extend(told.left_to_say);
+    notices
+}
+
+/// Notices that any process of a run can tell, since they follow from its files.
+fn notices_of_files(session: &Session, trust: &Trust, waived_nothing: Option<String>) -> Vec<String> {
+    let policy = &session.files.policy;
+    let mut notices = trust.notices.clone();
     notices.extend(waived_nothing);
     let own_drops =
         session.files.set.cases.iter().flat_map(|case| case.bars.values()).any(|bar| bar.max_drop.is_some());
@@ -338,23 +358,6 @@ fn notices(session: &Session, trust: &Trust, records: &Records, waived_nothing: 
     let lock = LockFiles::of(&policy.cases);
     if session.files.scope == Scope::Whole && !lock.is_locked() {
         notices.push(trust::lock::unlocked(&lock.name(&policy.root)));
-    }
-    match (session.changed.load(Ordering::Relaxed), session.snapshots.writing) {
-        (0, _) => {}
-        (n, Writing::Never) => notices.push(format!("verdicts of {n} case{} changed and pass", plural(n))),
-        (n, Writing::Pending | Writing::PendingAndPass) => {
-            let look = console::text::accept_snapshots(session.target);
-            notices.push(format!("verdicts of {n} case{} changed and pass; look: {look}", plural(n)));
-        }
-    }
-    match session.course.first_snapshots.load(Ordering::Relaxed) {
-        0 => {}
-        1 => notices.push("wrote the first snapshot of 1 case: read it before you commit it".to_owned()),
-        n => notices.push(format!("wrote the first snapshots of {n} cases: read them before you commit them")),
-    }
-    match session.rewritten.load(Ordering::Relaxed) {
-        0 => {}
-        n => notices.push(format!("insta's update switch rewrote the snapshot{} of {n} case{}", plural(n), plural(n))),
     }
     if !policy.rules.slices.by.is_empty() && session.gates.iter().all(|gate| gate.slice.is_none()) {
         notices.push("`slices` gates nothing: no metric has a rule over the set".to_owned());
@@ -373,17 +376,28 @@ fn notices(session: &Session, trust: &Trust, records: &Records, waived_nothing: 
     if !offline.is_empty() {
         notices.push(format!("scored by the rules of the judge `offline`: {}", offline.join(", ")));
     }
-    if let Some((ledger, spent)) = session.ledger().and_then(|ledger| Some((ledger, ledger.spent()?))) {
-        notices.push(format!("spent: {}", console::spending::line(&spent, ledger.budget())));
-    }
-    if let Some(Ok(evaluation)) = session.evaluation.get() {
-        notices.extend(evaluation.system.notices(&session.files.set));
-        notices.extend(evaluation.judging.notices());
-        if let Some(embedding) = &evaluation.embedding {
-            notices.extend(embedding.notices());
-        }
-    }
     notices
+}
+
+/// What this process alone knows of the run.
+fn told(session: &Session) -> Told {
+    let look = match session.snapshots.writing {
+        Writing::Never => None,
+        Writing::Pending | Writing::PendingAndPass => Some(console::text::accept_snapshots(session.target).to_owned()),
+    };
+    let mut left_to_say = Vec::new();
+    if let Some(Ok(evaluation)) = session.evaluation.get() {
+        left_to_say.extend(evaluation.system.notices(&session.files.set));
+        left_to_say.extend(evaluation.judging.notices());
+        left_to_say.extend(evaluation.embedding.iter().flat_map(|embedding| embedding.notices()));
+    }
+    Told {
+        changed: session.changed.load(Ordering::Relaxed),
+        look,
+        first_snapshots: session.course.first_snapshots.load(Ordering::Relaxed),
+        rewritten: session.rewritten.load(Ordering::Relaxed),
+        left_to_say,
+    }
 }
 
 fn plural(n: usize) -> &'static str {

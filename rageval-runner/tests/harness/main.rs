@@ -16,6 +16,7 @@ mod fixture;
 mod judging;
 mod listing;
 mod lock;
+mod planted;
 mod processes;
 mod repeats;
 mod setup;
@@ -39,7 +40,7 @@ fn main() -> ExitCode {
             Some(_) | None => suite.system(fixture::answer).run(),
         };
     }
-    let groups: [(&str, &[trials::Test]); 14] = [
+    let groups: [(&str, &[trials::Test]); 15] = [
         ("baselines", baselines::TESTS),
         ("calibration", calibration::TESTS),
         ("compared", compared::TESTS),
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         ("judging", judging::TESTS),
         ("listing", listing::TESTS),
         ("lock", lock::TESTS),
+        ("planted", planted::TESTS),
         ("processes", processes::TESTS),
         ("repeats", repeats::TESTS),
         ("setup", setup::TESTS),
