@@ -14,7 +14,7 @@ use super::{
     trials::{self, Role},
 };
 use crate::{
-    evaluate::stamp,
+    evaluate::{self, stamp},
     gate::{
         self, Basis, DropTests, MetricFacts,
         rule::{MetricRule, Orphans},
@@ -389,7 +389,7 @@ fn told(session: &Session) -> Told {
     if let Some(Ok(evaluation)) = session.evaluation.get() {
         left_to_say.extend(evaluation.system.notices(&session.files.set));
         left_to_say.extend(evaluation.judging.notices());
-        left_to_say.extend(evaluation.embedding.iter().flat_map(|embedding| embedding.notices()));
+        left_to_say.extend(evaluation.embedding.iter().flat_map(evaluate::Embedding::notices));
     }
     Told {
         changed: session.changed.load(Ordering::Relaxed),

@@ -1,5 +1,7 @@
 //! Nothing that a gate prints is a command of a build server, whatever stands in answers, verdicts, ids, errors and names of files.
 
+use std::fmt::Write as _;
+
 use crate::fixture::{Project, RECALL, Ran};
 
 crate::tests![
@@ -57,7 +59,7 @@ fn project() -> Project {
     cases.push_str(&case("panics", &format!("d [panic: {PLANTED}]")));
     cases.push_str(&case("written", &format!("e [written by: {PLANTED}]")));
     cases.push_str(&case("known", &format!("f [answer: {PLANTED}]")));
-    cases.push_str(&format!("  known_failure: {{metrics: [recall@5], reason: \"{PLANTED}\"}}\n"));
+    let _ = writeln!(cases, "  known_failure: {{metrics: [recall@5], reason: \"{PLANTED}\"}}");
     let project = Project::new(RULES, &cases);
     let text = planted_json();
     let judged = format!(

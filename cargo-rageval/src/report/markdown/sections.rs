@@ -29,6 +29,8 @@ use crate::report::{
 const NAME: usize = 60;
 /// Columns of a claim, or of its evidence.
 const TEXT: usize = 160;
+/// Further rules that a red case breaks and that are named.
+const ALSO: usize = 2;
 /// Columns of why a case is red where it has one line.
 const LINE: usize = 70;
 
@@ -94,7 +96,7 @@ fn red_cases(worst: &[&CaseView<'_>], others: usize) -> Section {
     Section {
         rank: 1,
         title: if others == 0 { "Red cases" } else { "Red cases, the worst first" },
-        head: "| Case | Metric | Score | Baseline | Why |\n|---|---|---|---|---|\n".to_owned(),
+        head: "| Case | Metric | Score, bar | Baseline, change | Why |\n|---|---|---|---|---|\n".to_owned(),
         rows: worst.iter().map(|case| case_row(case)).collect(),
         most: Some(worst.len()),
         what: "red cases",
@@ -153,8 +155,11 @@ fn case_row(case: &CaseView<'_>) -> String {
     let snapshot = snapshot.filter(|_| !findings.is_empty()).map(|_| "snapshot".to_owned());
     let mut also: Vec<String> = others.chain(snapshot).filter(|other| *other != metric).collect();
     also.dedup();
+    let more = also.len().saturating_sub(ALSO);
+    also.truncate(ALSO);
     if !also.is_empty() {
-        metric = format!("{metric}, also {}", also.join(", "));
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        metric = format!("{metric}, also {}{more}", also.join(", "));
     }
     // Few columns, so that the last one, which says why, has room beside the others on a page of GitHub's width.
     let both = |one: String, other: String| match (one.is_empty(), other.is_empty()) {
