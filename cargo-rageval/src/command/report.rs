@@ -73,13 +73,18 @@ pub(crate) fn run(command: &Report, context: &Context) -> Result<Ending, Failure
     let in_folder = in_folder.transpose()?;
     match command.out.clone().or(in_folder) {
         Some(out) => {
-            let mut bytes = Vec::new();
-            if reporter.is_coloured {
-                (reporter.render)(&input, &mut anstream::StripStream::new(&mut bytes))?;
-            } else {
-                (reporter.render)(&input, &mut bytes)?;
-            }
-            store::write_atomically(&out, &bytes).map_err(wrong)?;
+            let write = |file: &mut std::fs::File| {
+                let mut file = io::BufWriter::new(file);
+                if reporter.is_coloured {
+                    let mut bytes = Vec::new();
+                    (reporter.render)(&input, &mut anstream::StripStream::new(&mut bytes))?;
+                    file.write_all(&bytes)?;
+                } else {
+                    (reporter.render)(&input, &mut file)?;
+                }
+                file.flush()
+            };
+            store::write_piecewise(&out, write).map_err(wrong)?;
             if command.out.is_none() {
                 crate::exit::tell(&format!("written: {}", out.display()));
             }

@@ -1,6 +1,10 @@
 //! Claims with where they stand in the answer, and what stands against them.
 
-use rageval_runner::model::{Claim, DocId, Language, MetricKey, Outcome, Record, Sample, Verdict, run::Finding};
+pub(crate) use rageval_runner::report::judged::Judged;
+use rageval_runner::{
+    model::{Claim, DocId, Language, MetricKey, Outcome, Record, Sample, run::Finding},
+    report::judged::is_failing,
+};
 
 use super::nearest::{Nearest, nearest};
 use crate::report::view::CaseView;
@@ -14,45 +18,6 @@ pub(crate) struct ShownClaim<'r> {
     pub(crate) in_answer: Option<Nearest>,
     /// The evidence.
     pub(crate) beside: Beside<'r>,
-}
-
-/// What a text that a metric judged is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Judged {
-    /// A claim of the answer.
-    Answer,
-    /// A context that was retrieved: whether it is useful.
-    Context,
-    /// A sentence of the reference: whether it was retrieved.
-    Retrieved,
-    /// A sentence of the reference: whether the answer says it.
-    Reference,
-}
-
-impl Judged {
-    /// What a claim of a metric is, and its text without the word that says so.
-    pub(crate) fn of<'c>(claim: &'c Claim, metric: &MetricKey) -> (Self, &'c str) {
-        let text = claim.text.as_str();
-        if let Some(sentence) = text.strip_prefix("reference: ") {
-            return (Self::Reference, sentence);
-        }
-        match metric.name() {
-            "context_recall" | "context_entity_recall" => (Self::Retrieved, text),
-            name if name.starts_with("context_") => (Self::Context, text.strip_prefix("context ").unwrap_or(text)),
-            _ => (Self::Answer, text),
-        }
-    }
-
-    /// What is wrong with one that fails; `None` of a claim, whose verdict says it.
-    pub(crate) fn fault(self) -> Option<&'static str> {
-        match self {
-            Self::Answer => None,
-            Self::Context => Some("not useful"),
-            Self::Retrieved => Some("not found in what was retrieved"),
-            Self::Reference => Some("missing from the answer"),
-        }
-    }
 }
 
 /// What stands beside a claim.
@@ -90,7 +55,7 @@ impl<'r> ShownClaim<'r> {
             sample.filter(|_| is_of_answer).and_then(|sample| nearest(&claim.text, &sample.answer.response, language));
         let beside = match &claim.evidence {
             Some(evidence) => Beside::Named { id: evidence.id.as_ref(), text: &evidence.text },
-            None if is_of_answer && is_failing(claim) => {
+            None if is_of_answer && is_failing(claim.verdict) => {
                 sample.map_or(Beside::Nothing, |sample| among(claim, sample, language))
             }
             None => Beside::NotSought,
@@ -112,11 +77,6 @@ fn among<'r>(claim: &Claim, sample: &'r Sample, language: Language) -> Beside<'r
     best.map_or(Beside::Nothing, |(_, beside)| beside)
 }
 
-/// Whether a claim's verdict counts against it in every metric that has verdicts.
-pub(crate) fn is_failing(claim: &Claim) -> bool {
-    matches!(claim.verdict, Verdict::Unsupported | Verdict::Contradicted)
-}
-
 /// The language whose rules apply to a case; English where the run does not tell.
 pub(crate) fn language(case: &CaseView<'_>) -> Language {
     case.golden.and_then(|golden| Language::of_tag(&golden.language)).unwrap_or_default()
@@ -133,26 +93,8 @@ pub(crate) fn failing<'r>(case: &CaseView<'r>, record: &'r Record) -> Vec<(&'r M
             continue;
         }
         let claims = record.settled(metric).and_then(Outcome::detail).map(|detail| &detail.claims);
-        let failing = claims.into_iter().flatten().filter(|claim| is_failing(claim));
+        let failing = claims.into_iter().flatten().filter(|claim| is_failing(claim.verdict));
         shown.extend(failing.map(|claim| (metric, ShownClaim::of(claim, metric, record.sample(), language))));
     }
     shown
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_no_claim_of_the_answer_is_named_for_what_it_is() {
-        for (metric, text, expected) in [
-            ("faithfulness", "30 days.", (Judged::Answer, "30 days.")),
-            ("context_precision", "context en/a", (Judged::Context, "en/a")),
-            ("context_recall", "30 days.", (Judged::Retrieved, "30 days.")),
-            ("answer_correctness", "reference: 14 days.", (Judged::Reference, "14 days.")),
-        ] {
-            let claim = Claim { text: text.into(), verdict: Verdict::Unsupported, evidence: None, reason: None };
-            assert_eq!(Judged::of(&claim, &MetricKey::parse(metric).expect("a metric")), expected, "{metric}");
-        }
-    }
 }

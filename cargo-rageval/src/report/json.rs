@@ -378,7 +378,7 @@ fn metric<'r>(metric: &'r MetricView<'r>) -> Metric<'r> {
         not_applicable: metric.not_applicable,
         unmeasured: metric.unmeasured.clone(),
         mean: metric.mean,
-        interval: metric.interval.as_ref().map(|interval| (interval.low, interval.high)),
+        interval: metric.interval().map(|interval| (interval.low, interval.high)),
         bottom10: bottom10.map(|(quantile, tail_mean)| Bottom10 { n: metric.decile_size(), quantile, tail_mean }),
         paired: paired(metric.paired.iter().map(|(_, before, now)| (*before, *now))),
         slices: metric.slices.iter().map(slice).collect(),

@@ -110,8 +110,8 @@ fn message(decision: &Decision) -> String {
     if parts.is_empty() {
         parts.push(why::reason(decision));
     }
-    let claim = decision.lines.iter().find_map(|line| line.strip_prefix("claim "));
-    parts.extend(claim.map(|claim| format!("claim {}", visible(claim))));
+    let judged = |line: &&String| ["claim ", "context ", "reference "].iter().any(|label| line.starts_with(label));
+    parts.extend(decision.lines.iter().find(judged).map(|line| visible(line)));
     parts.join("; ")
 }
 

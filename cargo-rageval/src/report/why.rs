@@ -5,13 +5,10 @@ use rageval_runner::{
         Claim, Detail, MetricKey, Verdict,
         run::{Decision, Finding, FindingKind, Ruling},
     },
-    report::console,
+    report::{console, judged},
 };
 
-use super::{
-    claims::{self, Judged},
-    view::CaseView,
-};
+use super::{claims::Judged, view::CaseView};
 
 /// The red cases, those that failed first, then by how far they lie below their bars; equals stay in the order of the set.
 pub(crate) fn worst_first<'a, 'r>(cases: impl Iterator<Item = &'a CaseView<'r>>) -> Vec<&'a CaseView<'r>>
@@ -41,7 +38,7 @@ pub(crate) fn red_findings<'r>(case: &CaseView<'r>) -> Vec<&'r Finding> {
 pub(crate) fn failing_claim<'r>(case: &CaseView<'r>, metric: &MetricKey) -> Option<&'r Claim> {
     let claims = &detail(case, metric)?.claims;
     let is_of_answer = |claim: &&Claim| Judged::of(claim, metric).0 == Judged::Answer;
-    let failing = claims.iter().filter(|claim| claims::is_failing(claim));
+    let failing = claims.iter().filter(|claim| judged::is_failing(claim.verdict));
     failing.min_by_key(|claim| (!is_of_answer(claim), claim.verdict != Verdict::Contradicted))
 }
 
@@ -98,7 +95,7 @@ pub(crate) fn essence(decision: &Decision) -> Vec<&str> {
 /// from elsewhere need not, so that one which a build server would take for a command gets a bar.
 pub(crate) fn line(line: &str) -> String {
     let line = line.split(' ').map(console::text::visible).collect::<Vec<_>>().join(" ");
-    if line.trim_start().starts_with("::") { format!("| {line}") } else { line }
+    console::text::no_command(&line).into_owned()
 }
 
 /// Why a decision is red, in one line.

@@ -239,6 +239,54 @@ fn it_fits_a_phone_and_the_dark() {
     assert_eq!(browser.misbehaviour(), Vec::<String>::new());
 }
 
+/// What is wider than its place and no key can scroll, and heads of tables that say nothing.
+const UNREACHABLE: &str = "[...document.querySelectorAll('body *')].filter((one) => one.checkVisibility() && \
+    ((['auto', 'scroll'].includes(getComputedStyle(one).overflowX) && one.scrollWidth > one.clientWidth + 1 && one.tabIndex < 0) || \
+    (one.matches('th') && !one.textContent.trim()))).map((one) => one.outerHTML.slice(0, 80))";
+
+#[test]
+fn what_scrolls_can_be_reached_by_keys() {
+    let Some((mut browser, _folder)) = opened(&generated::run(60, 3), "") else { return };
+    browser.look(390, 900, false);
+    browser.evaluate("document.querySelectorAll('details').forEach((details) => { details.open = true; })");
+    browser.wait("document.querySelectorAll('.scroll[tabindex=\"0\"][role=group][aria-label]').length > 2");
+    assert_eq!(browser.evaluate(UNREACHABLE), json!([]));
+    browser.evaluate("location.hash = '#case=question-57'");
+    browser.wait("!document.querySelector('#case').hidden");
+    assert_eq!(browser.evaluate(UNREACHABLE), json!([]));
+    browser.evaluate(
+        "{ const one = document.querySelector('#case .scroll'); one.tabIndex = -1; one.style.width = '50px'; }",
+    );
+    assert_ne!(browser.evaluate(UNREACHABLE), json!([]), "the check sees what can't be reached");
+    assert_eq!(browser.misbehaviour(), Vec::<String>::new());
+}
+
+#[test]
+fn on_paper_all_is_open_and_nothing_is_cut() {
+    let Some((mut browser, _folder)) = opened(&generated::run(250, 3), "") else { return };
+    // A4 without margins of 1 cm, in the dark: paper is white all the same.
+    browser.look(718, 1000, true);
+    browser.call(
+        "Emulation.setEmulatedMedia",
+        &json!({"media": "print", "features": [{"name": "prefers-color-scheme", "value": "dark"}]}),
+    );
+    let folded = browser.evaluate("document.querySelectorAll('details:not([open])').length");
+    browser.evaluate("dispatchEvent(new Event('beforeprint'))");
+    assert_eq!(browser.evaluate("document.querySelectorAll('details:not([open])').length"), 0);
+    assert_eq!(browser.evaluate("getComputedStyle(document.body).backgroundColor"), "rgb(255, 255, 255)");
+    assert_eq!(browser.evaluate(&format!("({PALE})()")), json!([]));
+    assert_eq!(browser.evaluate("document.querySelector('#page').checkVisibility()"), true, "the list has other pages");
+    let cut = "[...document.querySelectorAll('body *')].filter((one) => one.checkVisibility() && !one.closest('svg') && \
+        ['auto', 'scroll', 'hidden', 'clip'].includes(getComputedStyle(one).overflowX) && one.scrollWidth > one.clientWidth + 1).map((one) => one.outerHTML.slice(0, 80))";
+    assert_eq!(browser.evaluate(cut), json!([]), "text that is cut");
+    let wide = "[...document.querySelectorAll('body *')].filter((one) => one.checkVisibility() && one.getBoundingClientRect().right > 719 \
+        && getComputedStyle(one).position !== 'absolute').map((one) => one.outerHTML.slice(0, 80))";
+    assert_eq!(browser.evaluate(wide), json!([]), "wider than the paper");
+    browser.picture("paper");
+    browser.evaluate("dispatchEvent(new Event('afterprint'))");
+    assert_eq!(browser.evaluate("document.querySelectorAll('details:not([open])').length"), folded, "folded as before");
+}
+
 #[test]
 fn without_script_the_decisions_and_plots_are_there() {
     let Some(mut browser) = browser::start() else { return };

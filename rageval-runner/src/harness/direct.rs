@@ -334,7 +334,7 @@ fn decided(session: &Arc<Session>, wanted: &BTreeSet<CaseId>) -> Result<Ended, S
         }
         session.keep(verdict::decide(session, name, *role))?;
     }
-    let verdict::Told { path, lines, decisions } = verdict::end(session)?;
+    let verdict::Written { path, lines, decisions } = verdict::end(session)?;
     let scores = session.scores();
     let ended = Ended {
         path,

@@ -136,7 +136,7 @@ pub(super) fn run(
 
 /// Prints a line to stderr; where nobody reads it, it is lost and nothing else is.
 pub(super) fn tell(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(io::stderr(), "{}", console::text::no_command(line));
 }
 
 /// Every trial of this run by name.
@@ -179,7 +179,8 @@ fn failure(session: &Session, decision: &Decision) -> Failed {
     if session.context.nextest_run.is_some() {
         tell(&format!("Error: {}", console::reason(decision)));
     }
-    Failed::from(decision.lines.join("\n"))
+    let lines = decision.lines.iter().map(|line| console::text::no_command(line));
+    Failed::from(lines.collect::<Vec<_>>().join("\n"))
 }
 
 /// A process that is told to run one trial and has none of that name must not be green: names that a runner changes end here.

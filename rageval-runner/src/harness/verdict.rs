@@ -14,7 +14,7 @@ use super::{
     trials::{self, Role},
 };
 use crate::{
-    evaluate::stamp,
+    evaluate::{self, stamp},
     gate::{
         self, Basis, DropTests, MetricFacts,
         rule::{MetricRule, Orphans},
@@ -28,6 +28,7 @@ use crate::{
     report::{
         background::{self, Known},
         console::{self, OfSet, text::visible},
+        told::Told,
     },
     store::{self, StoreError, lock::LockFiles, runs::ForReports},
     trust::{self, Generators, Trust, Waivable},
@@ -207,11 +208,13 @@ fn gate(session: &Session, index: usize, role: Role) -> Result<Decision, Problem
     }
     if matches!(session.records, Shared::Folder(_)) {
         let all = set.cases.iter().map(|case| case.id.clone()).collect();
-        // What the end of a run would add, no process of many knows.
+        // What records, spending and each process's end add, the reader of the folder joins.
         let shown = || {
-            let (waivers, _) = waivers(session, &session.trust(&session.generators_so_far()));
+            let trust = session.trust(&session.generators_so_far());
+            let (waivers, waived_nothing) = waivers(session, &trust);
+            let notices = notices_of_files(session, &trust, waived_nothing);
             let cases = background::cases(set, &basis).collect();
-            ForReports { cases, background: background(session, &waivers, &[]) }
+            ForReports { cases, background: background(session, &waivers, &notices) }
         };
         let kept = session.folder.write_manifest(&session.manifest(BTreeSet::new()), all, shown);
         kept.and_then(|()| session.folder.finish())
@@ -262,8 +265,13 @@ fn lock(session: &Session) -> Decision {
 
 /// Ends the run: writes what this process holds of it, and prints what is worth knowing after libtest's own summary.
 pub(super) fn finish(session: &Session) -> Result<(), StoreError> {
-    if session.context.nextest_run.is_some() || !trials::has_decided(session) {
+    if !trials::has_decided(session) {
         return Ok(());
+    }
+    if session.context.nextest_run.is_some() {
+        let told = told(session);
+        let trials: Vec<String> = trials::take_decisions(session).into_iter().map(|decision| decision.trial).collect();
+        return if told.is_empty() { Ok(()) } else { session.folder.write_told(&trials.join("\n"), &told) };
     }
     for line in end(session)?.lines {
         trials::tell(&line);
@@ -272,7 +280,7 @@ pub(super) fn finish(session: &Session) -> Result<(), StoreError> {
 }
 
 /// A run that is written.
-pub(super) struct Told {
+pub(super) struct Written {
     /// Its `run.json`.
     pub(super) path: PathBuf,
     /// What is worth knowing of it.
@@ -282,7 +290,7 @@ pub(super) struct Told {
 }
 
 /// Writes the run and sums it up.
-pub(super) fn end(session: &Session) -> Result<Told, StoreError> {
+pub(super) fn end(session: &Session) -> Result<Written, StoreError> {
     let decisions = trials::take_decisions(session);
     let population = session.baseline.as_ref().map(|baseline| gate::compare_population(&session.files.set, baseline));
     let trust = session.trust(&session.generators_so_far());
@@ -300,7 +308,7 @@ pub(super) fn end(session: &Session) -> Result<Told, StoreError> {
         run: &path.display().to_string(),
     };
     let lines = console::summary::summary(&summary);
-    Ok(Told { path, lines, decisions })
+    Ok(Written { path, lines, decisions })
 }
 
 /// Rules and baseline as the run file holds them for reports.
@@ -326,7 +334,6 @@ fn waivers(session: &Session, trust: &Trust) -> (Vec<String>, Option<String>) {
 
 /// Notices of the run itself: what is not compared, what was left for review, what the system left to say.
 fn notices(session: &Session, trust: &Trust, scores: &Scores, waived_nothing: Option<String>) -> Vec<String> {
-    let policy = &session.files.policy;
     let mut notices = Vec::new();
     notices.extend(session.course.partial.as_ref().map(|why| format!("partial: {why}")));
     match session.course.unreadable {
@@ -338,7 +345,20 @@ fn notices(session: &Session, trust: &Trust, scores: &Scores, waived_nothing: Op
     notices
         .extend(unspooled.map(|why| format!("records stayed in memory, since they cannot be put on the disk: {why}")));
     notices.extend(console::readings::notices(scores));
-    notices.extend(trust.notices.iter().cloned());
+    let told = told(session);
+    notices.extend(told.of_snapshots());
+    notices.extend(notices_of_files(session, trust, waived_nothing));
+    if let Some((ledger, spent)) = session.ledger().and_then(|ledger| Some((ledger, ledger.spent()?))) {
+        notices.push(format!("spent: {}", console::spending::line(&spent, ledger.budget())));
+    }
+    notices.extend(told.left_to_say);
+    notices
+}
+
+/// Notices that any process of a run can tell, since they follow from its files.
+fn notices_of_files(session: &Session, trust: &Trust, waived_nothing: Option<String>) -> Vec<String> {
+    let policy = &session.files.policy;
+    let mut notices = trust.notices.clone();
     notices.extend(waived_nothing);
     let own_drops =
         session.files.set.cases.iter().flat_map(|case| case.bars.values()).any(|bar| bar.max_drop.is_some());
@@ -349,23 +369,6 @@ fn notices(session: &Session, trust: &Trust, scores: &Scores, waived_nothing: Op
     let lock = LockFiles::of(&policy.cases);
     if session.files.scope == Scope::Whole && !lock.is_locked() {
         notices.push(trust::lock::unlocked(&lock.name(&policy.root)));
-    }
-    match (session.changed.load(Ordering::Relaxed), session.snapshots.writing) {
-        (0, _) => {}
-        (n, Writing::Never) => notices.push(format!("verdicts of {n} case{} changed and pass", plural(n))),
-        (n, Writing::Pending | Writing::PendingAndPass) => {
-            let look = console::text::accept_snapshots(session.target);
-            notices.push(format!("verdicts of {n} case{} changed and pass; look: {look}", plural(n)));
-        }
-    }
-    match session.course.first_snapshots.load(Ordering::Relaxed) {
-        0 => {}
-        1 => notices.push("wrote the first snapshot of 1 case: read it before you commit it".to_owned()),
-        n => notices.push(format!("wrote the first snapshots of {n} cases: read them before you commit them")),
-    }
-    match session.rewritten.load(Ordering::Relaxed) {
-        0 => {}
-        n => notices.push(format!("insta's update switch rewrote the snapshot{} of {n} case{}", plural(n), plural(n))),
     }
     if !policy.rules.slices.by.is_empty() && session.gates.iter().all(|gate| gate.slice.is_none()) {
         notices.push("`slices` gates nothing: no metric has a rule over the set".to_owned());
@@ -384,17 +387,28 @@ fn notices(session: &Session, trust: &Trust, scores: &Scores, waived_nothing: Op
     if !offline.is_empty() {
         notices.push(format!("scored by the rules of the judge `offline`: {}", offline.join(", ")));
     }
-    if let Some((ledger, spent)) = session.ledger().and_then(|ledger| Some((ledger, ledger.spent()?))) {
-        notices.push(format!("spent: {}", console::spending::line(&spent, ledger.budget())));
-    }
-    if let Some(Ok(evaluation)) = session.evaluation.get() {
-        notices.extend(evaluation.system.notices(&session.files.set));
-        notices.extend(evaluation.judging.notices());
-        if let Some(embedding) = &evaluation.embedding {
-            notices.extend(embedding.notices());
-        }
-    }
     notices
+}
+
+/// What this process alone knows of the run.
+fn told(session: &Session) -> Told {
+    let look = match session.snapshots.writing {
+        Writing::Never => None,
+        Writing::Pending | Writing::PendingAndPass => Some(console::text::accept_snapshots(session.target).to_owned()),
+    };
+    let mut left_to_say = Vec::new();
+    if let Some(Ok(evaluation)) = session.evaluation.get() {
+        left_to_say.extend(evaluation.system.notices(&session.files.set));
+        left_to_say.extend(evaluation.judging.notices());
+        left_to_say.extend(evaluation.embedding.iter().flat_map(evaluate::Embedding::notices));
+    }
+    Told {
+        changed: session.changed.load(Ordering::Relaxed),
+        look,
+        first_snapshots: session.course.first_snapshots.load(Ordering::Relaxed),
+        rewritten: session.rewritten.load(Ordering::Relaxed),
+        left_to_say,
+    }
 }
 
 fn plural(n: usize) -> &'static str {

@@ -4,7 +4,10 @@ use std::{fmt, sync::Arc};
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 
-use crate::model::Place;
+use crate::{
+    model::Place,
+    report::console::text::{no_command, visible_whole},
+};
 
 use super::source::{FloorCharBoundary, Source, Span};
 
@@ -108,14 +111,21 @@ impl fmt::Display for Diagnostic {
         }
         // The renderer marks a gap between a place and the source below it; here there is none.
         let text = Renderer::plain().render(&groups);
-        let lines: Vec<_> = text.lines().filter(|line| line.trim() != ":::").map(str::trim_end).collect();
+        let lines: Vec<_> =
+            text.lines().filter(|line| line.trim() != ":::").map(|line| harmless(line.trim_end())).collect();
         f.write_str(&lines.join("\n"))
     }
 }
 
+/// A line without what a terminal would obey, and which no build server takes for a command, whatever the name of a file or a message holds.
+fn harmless(line: &str) -> String {
+    let shown: String = line.chars().map(|c| if c.is_control() || is_invisible(c) { ' ' } else { c }).collect();
+    no_command(&shown).replace("##[", "# #[").replace("##vso[", "# #vso[")
+}
+
 /// Where it is, and the first line of what is meant.
 fn elements<'a>(place: &'a Place, marked: Option<&'a Marked>) -> Vec<Element<'a>> {
-    let origin = Origin::path(place.file.as_str());
+    let origin = Origin::path(visible_whole(&place.file));
     if place.line == 0 {
         return vec![origin.into()];
     }

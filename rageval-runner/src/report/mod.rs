@@ -2,4 +2,6 @@
 
 pub mod background;
 pub mod console;
+pub mod judged;
 pub mod snapshot;
+pub mod told;

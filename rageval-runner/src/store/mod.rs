@@ -76,7 +76,11 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
 }
 
 /// The same for a file that is too large to stand in memory as a whole.
-fn write_piecewise(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), StoreError> {
+///
+/// # Errors
+///
+/// Where it can't be written, or what writes it fails; then nothing has changed.
+pub fn write_piecewise(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), StoreError> {
     write_by_way_of(path.parent().unwrap_or_else(|| Path::new(".")), path, |file| {
         write(file)?;
         file.sync_data()

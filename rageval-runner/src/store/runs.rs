@@ -1,7 +1,7 @@
 //! Run folders: one a run, with `run.json`, or with a file a record where each test is a process.
 //!
 //! `target/rageval/runs/<package>.<target>/<id>/`. One process keeps its records in a [spool](super::spool) and writes `run.json` at the end.
-//! Many processes (cargo-nextest) share the folder of `NEXTEST_RUN_ID`: `records/`, `readings/` and `decisions/` hold one file each, `locks/`
+//! Many processes (cargo-nextest) share the folder of `NEXTEST_RUN_ID`: `records/`, `readings/` and `decisions/` hold one file each, `told/` what a process alone knows, `locks/`
 //! one lock a case, so that each case is evaluated once, by whoever comes first. [`read`] takes either form.
 
 use std::{
@@ -25,9 +25,13 @@ use super::{
     write_atomically, write_piecewise,
 };
 use crate::model::{
-    Budget, CaseId, GoldenCase, Record,
+    Budget, CaseId, CaseScores, GoldenCase, Record,
     background::{Background, CaseBackground},
     run::{Decision, Manifest, Run},
+};
+use crate::report::{
+    console,
+    told::{self, Told},
 };
 
 /// What `format` says in a run file.
@@ -126,6 +130,11 @@ impl RunFolder {
     /// Keeps what was decided about one trial.
     pub fn write_decision(&self, decision: &Decision) -> Result<(), StoreError> {
         write_json(&self.file("decisions", &hash(&decision.trial)), decision)
+    }
+
+    /// Keeps what the process that ran these trials alone can tell.
+    pub fn write_told(&self, trials: &str, told: &Told) -> Result<(), StoreError> {
+        write_json(&self.file("told", &hash(trials)), told)
     }
 
     /// Says what the run is made of and what reports show of it, when no other process has.
@@ -366,7 +375,11 @@ fn read_shared(folder: &Path) -> Result<Run, StoreError> {
     let mut manifest = shared.manifest;
     manifest.spent = ledger::read(&ledger_file(folder))?;
     manifest.missing = shared.cases.iter().filter(|id| !held.contains(id)).cloned().collect();
-    let ForReports { cases, background } = read_json(&reports_file(folder))?.unwrap_or_default();
+    let ForReports { cases, mut background } = read_json(&reports_file(folder))?.unwrap_or_default();
+    background.notices.splice(0..0, console::readings::notices(&CaseScores::of_all(&records)));
+    let spent = manifest.spent.as_ref().map(|spent| console::spending::line(spent, &Budget::default()));
+    background.notices.extend(spent.map(|spent| format!("spent: {spent}")));
+    background.notices.extend(told::joined(&read_all::<Told>(&folder.join("told"))?));
     Ok(Run { format: FORMAT.to_owned(), version: VERSION, manifest, records, decisions, cases, background })
 }
 

@@ -16,6 +16,7 @@ mod fixture;
 mod judging;
 mod listing;
 mod lock;
+mod planted;
 mod processes;
 mod repeats;
 mod setup;
@@ -40,7 +41,7 @@ fn main() -> ExitCode {
             Some(_) | None => suite.system(fixture::answer).run(),
         };
     }
-    let groups: [(&str, &[trials::Test]); 15] = [
+    let groups: [(&str, &[trials::Test]); 16] = [
         ("baselines", baselines::TESTS),
         ("calibration", calibration::TESTS),
         ("compared", compared::TESTS),
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
         ("judging", judging::TESTS),
         ("listing", listing::TESTS),
         ("lock", lock::TESTS),
+        ("planted", planted::TESTS),
         ("processes", processes::TESTS),
         ("repeats", repeats::TESTS),
         ("setup", setup::TESTS),

@@ -11,6 +11,7 @@ crate::tests![
     a_process_that_dies_loses_its_own_case_only,
     a_failing_process_prints_its_reason_in_one_line,
     the_folder_of_many_processes_reads_as_a_run,
+    many_processes_tell_what_one_tells,
     the_limit_on_calls_holds_across_processes,
 ];
 
@@ -110,6 +111,40 @@ fn the_folder_of_many_processes_reads_as_a_run() {
     assert_eq!(outcomes(&many), outcomes(&one));
     assert_eq!(many.manifest.golden_set, one.manifest.golden_set);
     assert!(many.manifest.missing.is_empty());
+}
+
+/// What a run tells beside its decisions, without how many processes told the same.
+fn told(project: &Project) -> Vec<String> {
+    let notices = project.latest_run().background.notices;
+    let alone = |notice: String| notice.split("; the same in each of ").next().unwrap_or_default().to_owned();
+    let mut notices: Vec<String> = notices.into_iter().map(alone).collect();
+    notices.sort();
+    notices
+}
+
+fn many_processes_tell_what_one_tells() {
+    let rules = format!(
+        "{}  token_f1: {{max_drop: 0.5}}\nslices: {{by: [type]}}\n",
+        RECALL.replace("mean: {min: 0.5}, bottom10: {min: 0.5}", "level: warn")
+    );
+    let recorded = rules.replace("{kind: function, timeout: 2s}", "{kind: recorded, samples: answers.jsonl}");
+    let faithful = rules.replace("recall@5: {min: 0.5, level: warn}", "faithfulness: {min: 0.1}");
+    for (rules, update) in [(&rules, "no"), (&recorded, "no"), (&faithful, "always")] {
+        let case = "- {id: a, query: \"a [found: fee]\", relevant_doc_ids: [fee], ground_truth_answer: The fee is 12 euros., type: fact}\n";
+        let of = || {
+            let project =
+                Project::new(rules, &format!("{case}{}", case.replace("id: a", "id: b"))).with("INSTA_UPDATE", update);
+            let answer = |id: &str| format!("{{\"id\": \"{id}\", \"response\": \"The fee is 12 euros.\"}}\n");
+            project.write("answers.jsonl", &["a", "b", "nobody"].map(answer).concat());
+            if *rules == recorded { project.with(crate::fixture::SWITCH, "no-function") } else { project }
+        };
+        let (many, one) = (of(), of());
+        all_at_once(&many, "r1");
+        one.run(&[]);
+        let (many, one) = (told(&many), told(&one));
+        assert!(one.len() > 1, "{one:?}");
+        assert_eq!(many, one);
+    }
 }
 
 fn the_limit_on_calls_holds_across_processes() {

@@ -9,14 +9,9 @@ const caseAt = (at) => piece("cases", Math.floor(at / index.cases_a_piece))[at %
 const textAt = (at) => piece("texts", Math.floor(at / index.texts_a_piece))[at % index.texts_a_piece];
 const isFailing = (claim) => claim.verdict === "unsupported" || claim.verdict === "contradicted";
 const MARKS = { supported: "✓", inferred: "~", unsupported: "?", contradicted: "✗" };
-/** What a text that is no claim of the answer came to: failing, then not. */
-const JUDGED = { context: ["not useful", "useful"], retrieved: ["not found in what was retrieved", "found in what was retrieved"], reference: ["missing from the answer", "in the answer"] };
 /** A metric's name, which breaks after `_` and before `@` alone. */
 const metricName = (name) => name.split(/(?<=_)|(?=@)/).map((part, at) => [at > 0 && h("wbr", {}), part]);
-const verdictOf = (claim) => {
-  const words = JUDGED[claim.of];
-  return words ? h("span", { class: "verdict " + claim.verdict }, MARKS[claim.verdict], " ", words[isFailing(claim) ? 0 : 1]) : verdict(claim.verdict);
-};
+const verdictOf = (claim) => h("span", { class: "verdict " + claim.verdict }, MARKS[claim.verdict], " ", claim.said ?? claim.verdict);
 const verdict = (word) => h("span", { class: "verdict " + word }, MARKS[word], " ", word);
 
 function table(className, heads, rows) {
@@ -37,7 +32,7 @@ function evidence(claim) {
 }
 
 function claims(metric) {
-  return table("beside", ["", "Claim", "Evidence"], metric.claims.map((claim, at) =>
+  return table("beside", ["No.", "Claim", "Evidence"], metric.claims.map((claim, at) =>
     h("tr", { class: isFailing(claim) && "failing" },
       h("td", {}, at + 1),
       h("td", {}, verdictOf(claim), h("div", { class: "claim" }, user(claim.text)), claim.reason && h("div", { class: "muted" }, user(claim.reason)),
@@ -159,7 +154,7 @@ function beforePart(shown, lang) {
 
 function repeatsPart(shown, lang) {
   if (!shown.repeats) return null;
-  return section("Repeats", table("numbers left", ["", "Answer", "Scores"], shown.repeats.map((repeat, at) =>
+  return section("Repeats", table("numbers left", ["No.", "Answer", "Scores"], shown.repeats.map((repeat, at) =>
     h("tr", {}, h("td", {}, at + 1, repeat.is_shown && " (above)"),
       h("td", { class: "wide" }, repeat.text !== null ? long(textAt(repeat.text), lang) : [h("span", { class: "red" }, user(repeat.fault.cause)), ": ", user(repeat.fault.why)]),
       h("td", {}, repeat.scores.map(([name, score]) => h("div", {}, name, " ", score === null ? "–" : number(score))))))));

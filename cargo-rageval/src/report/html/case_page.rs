@@ -115,6 +115,9 @@ pub(super) struct ClaimPart<'r> {
     verdict: &'static str,
     /// What it is of.
     of: Judged,
+    /// Its verdict in the words of what it is about, where it is no claim of the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    said: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'r str>,
     /// Where it stands in the answer: from and to, in UTF-16 units, and whether word for word.
@@ -254,7 +257,8 @@ impl<'r> ClaimPart<'r> {
         };
         let claim = shown.claim;
         let (of, text) = Judged::of(claim, key);
-        Self { text, of, verdict: claim.verdict.as_str(), reason: claim.reason.as_deref(), at, evidence }
+        let said = of.fault().map(|_| of.verdict(claim.verdict));
+        Self { text, said, of, verdict: claim.verdict.as_str(), reason: claim.reason.as_deref(), at, evidence }
     }
 }
 

@@ -1,8 +1,7 @@
 //! The cases as data inside the page: an index for the list, and the pages of cases in pieces that are read when one is opened.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, io};
 
-use maud::{Markup, PreEscaped, html};
 use rageval_runner::model::{CaseId, MetricKey, Outcome, Record};
 use serde::Serialize;
 
@@ -44,25 +43,21 @@ struct Index<'r> {
     values: BTreeMap<&'r str, Vec<&'r str>>,
 }
 
-/// The scripts that hold the cases.
-pub(super) fn scripts(view: &View<'_>) -> Result<Markup, serde_json::Error> {
+/// Writes the scripts that hold the cases, piece by piece.
+pub(super) fn write(view: &View<'_>, out: &mut dyn io::Write) -> io::Result<()> {
     let mut texts = Texts::default();
-    let mut pieces = Vec::new();
-    for piece in view.cases.chunks(CASES_A_PIECE) {
+    for (number, piece) in view.cases.chunks(CASES_A_PIECE).enumerate() {
         let pages: Vec<CasePage<'_>> = piece.iter().map(|case| CasePage::of(case, view.run, &mut texts)).collect();
-        pieces.push(json(&pages)?);
+        script(&format!("cases-{number}"), &pages, out)?;
     }
-    let text_pieces = texts.all().chunks(TEXTS_A_PIECE).map(|piece| json(&piece)).collect::<Result<Vec<_>, _>>()?;
-    let index = json(&index(view))?;
-    Ok(html! {
-        script type="application/json" id="index" { (PreEscaped(index)) }
-        @for (number, piece) in pieces.iter().enumerate() {
-            script type="application/json" id={ "cases-" (number) } { (PreEscaped(piece)) }
-        }
-        @for (number, piece) in text_pieces.iter().enumerate() {
-            script type="application/json" id={ "texts-" (number) } { (PreEscaped(piece)) }
-        }
-    })
+    for (number, piece) in texts.all().chunks(TEXTS_A_PIECE).enumerate() {
+        script(&format!("texts-{number}"), &piece, out)?;
+    }
+    script("index", &index(view), out)
+}
+
+fn script(id: &str, value: &impl Serialize, out: &mut dyn io::Write) -> io::Result<()> {
+    write!(out, "<script type=\"application/json\" id=\"{id}\">{}</script>", json(value)?)
 }
 
 fn index<'r>(view: &View<'r>) -> Index<'r> {

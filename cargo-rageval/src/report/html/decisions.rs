@@ -17,6 +17,7 @@ use super::{
 use crate::report::{
     claims::{self, Beside, Judged, ShownClaim},
     view::{CaseView, View},
+    why::worst_first,
 };
 
 /// Red gates that are shown at once; the rest is folded.
@@ -40,7 +41,7 @@ pub(super) fn section(view: &View<'_>) -> Markup {
         (gate.ruling != Ruling::Fail, gate.gate.as_ref().is_some_and(|facts| facts.slice.is_some()))
     });
     let (shown, folded) = red_gates.split_at(red_gates.len().min(GATES));
-    let red_cases: Vec<&CaseView<'_>> = view.red_cases().collect();
+    let red_cases = worst_first(view.red_cases());
     html! {
         section #decisions aria-labelledby="decisions-title" {
             h2 #decisions-title { "Decisions" }
@@ -59,6 +60,7 @@ pub(super) fn section(view: &View<'_>) -> Markup {
             }
             @if !red_cases.is_empty() {
                 h3 { "Red cases: " span.n { (tally(&red_cases.iter().filter_map(|case| Some(case.decision?.ruling)))) } }
+                @if red_cases.len() > CASES { p.muted { "The worst " (CASES) ", furthest below their bars first." } }
                 @for case in red_cases.iter().take(CASES) { (red_case(case, view)) }
                 @if red_cases.len() > CASES {
                     p {

@@ -9,7 +9,7 @@ use rageval_runner::{
 
 use super::{
     plot::{BINS, Histogram, binned},
-    text::{CaseLink, Metric, change, count, heads, number},
+    text::{CaseLink, Metric, change_between, count, heads, number},
 };
 use crate::report::view::{MetricView, View};
 
@@ -27,7 +27,7 @@ pub(super) fn section(view: &View<'_>) -> Markup {
                 div.scroll { (table(view)) }
                 p.muted {
                     "Means are of first readings, as the gates decide on them; the worst tenth, as the gate on it takes it, and the plots show settled scores. "
-                    "Intervals are 95 %, by bootstrap over cases. The baseline's figures are over the cases that both have scored."
+                    "Intervals are 95 %, by bootstrap over cases. Baseline, now and change are over the cases that both have scored (n, where these are fewer)."
                 }
                 div.plots { @for metric in &view.metrics { (figure(metric)) } }
             }
@@ -56,14 +56,18 @@ fn row(metric: &MetricView<'_>) -> Markup {
         tr {
             th scope="row" { a href={ "#metric-" (slug(metric)) } { (Metric(metric.key)) } }
             td { (told(metric.mean)) }
-            td { @if let Some(interval) = &metric.interval { (interval_text(interval)) } @else { "–" } }
+            td { @if let Some(interval) = metric.interval() { (interval_text(&interval)) } @else { "–" } }
             td { (metric.scored.len()) }
             td { (metric.not_applicable) }
             td class=[(!metric.unmeasured.is_empty()).then_some("red")] { (metric.unmeasured.len()) }
             td { (told(metric.tail())) @if metric.tail().is_some() { " " span.muted { (metric.tail_name()) } } }
             @match &paired {
                 Some(paired) => {
-                    td { (number(paired.before)) } td { (number(paired.now)) } td { (change(paired.now - paired.before)) }
+                    td {
+                        (number(paired.before))
+                        @if paired.n != metric.scored.len() { " " span.muted { "n " (paired.n) } }
+                    }
+                    td { (number(paired.now)) } td { (change_between(paired.before, paired.now)) }
                     td { (paired.worse) " / " (paired.better) }
                 }
                 None => { td { "–" } td { "–" } td { "–" } td { "–" } }
@@ -79,6 +83,8 @@ fn row(metric: &MetricView<'_>) -> Markup {
 
 /// Scores of cases that run and baseline both have.
 pub(super) struct Paired {
+    /// How many.
+    pub(super) n: usize,
     /// The baseline's mean.
     pub(super) before: f64,
     /// This run's mean, of settled scores.
@@ -96,6 +102,7 @@ impl Paired {
         let of_pairs =
             |is: fn(f64) -> bool| before.iter().zip(&now).filter(|(before, now)| is(**now - **before)).count();
         Some(Self {
+            n: now.len(),
             worse: of_pairs(|change| change < -1e-9),
             better: of_pairs(|change| change > 1e-9),
             before: stats::mean(&before)?,

@@ -34,17 +34,24 @@ use super::view::View;
 const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = concat!(include_str!("report.js"), include_str!("case.js"));
 
-/// The page, written out.
-pub(super) fn report(input: &super::Input<'_>, out: &mut dyn io::Write) -> io::Result<()> {
-    out.write_all(render(input)?.as_bytes())
-}
+/// Where the data of the cases comes: markup that no text of a run can be.
+const DATA: &str = "<!--data-->";
 
-/// The report of a run as one HTML file.
+/// Writes the page. The data, by far its largest part, is written as it is made.
 ///
 /// # Errors
 ///
-/// Where the data of the cases can't be written as JSON.
-fn render(input: &super::Input<'_>) -> Result<String, serde_json::Error> {
+/// Where it can't be written.
+pub(super) fn report(input: &super::Input<'_>, out: &mut dyn io::Write) -> io::Result<()> {
+    let page = frame(input);
+    let (before, after) = page.split_once(DATA).unwrap_or((&page, ""));
+    out.write_all(before.as_bytes())?;
+    data::write(&input.view, out)?;
+    out.write_all(after.as_bytes())
+}
+
+/// The page without its data.
+fn frame(input: &super::Input<'_>) -> String {
     let view = &input.view;
     let headline = view.headline();
     let policy = format!(
@@ -52,7 +59,6 @@ fn render(input: &super::Input<'_>) -> Result<String, serde_json::Error> {
         hash(STYLE),
         hash(SCRIPT)
     );
-    let data = data::scripts(view)?;
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -83,12 +89,12 @@ fn render(input: &super::Input<'_>) -> Result<String, serde_json::Error> {
                     (trust::manifest(view.run))
                 }
                 main #case hidden tabindex="-1" {}
-                (data)
+                (PreEscaped(DATA))
                 script { (PreEscaped(SCRIPT)) }
             }
         }
     };
-    Ok(page.into_string())
+    page.into_string()
 }
 
 /// What a content security policy lets in: exactly this text.

@@ -267,5 +267,32 @@ document.addEventListener("keydown", (event) => {
   } else return;
 });
 window.addEventListener("hashchange", route);
-// On paper nothing can be unfolded.
-window.addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((details) => { details.open = true; }));
+
+// On paper nothing can be unfolded; afterwards all is folded again as it was.
+let unfolded = [];
+window.addEventListener("beforeprint", () => {
+  unfolded = [...document.querySelectorAll("details:not([open])")];
+  for (const details of unfolded) details.open = true;
+});
+window.addEventListener("afterprint", () => {
+  for (const details of unfolded) details.open = false;
+  unfolded = [];
+});
+
+/** What is wider than its place is scrolled by keys too, once it has the focus. */
+function reach() {
+  for (const one of document.querySelectorAll(".scroll, figure details, section > details")) {
+    const isWide = one.scrollWidth > one.clientWidth + 1;
+    if (!isWide) one.removeAttribute("tabindex");
+    else one.tabIndex = 0;
+    if (isWide && one.matches(".scroll")) {
+      const part = one.closest("section, main").querySelector("h1, h2");
+      one.setAttribute("role", "group");
+      one.setAttribute("aria-label", "Table, wider than the window: " + (part ? part.textContent : ""));
+    }
+  }
+}
+window.addEventListener("resize", reach);
+document.addEventListener("toggle", reach, true);
+window.addEventListener("hashchange", reach);
+setTimeout(reach, 0);

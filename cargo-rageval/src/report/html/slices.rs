@@ -8,7 +8,7 @@ use rageval_runner::model::run::{Decision, SliceFacts};
 use super::{
     metrics::Paired,
     plot::small,
-    text::{Outside, change, count, number},
+    text::{Outside, change_between, count, number},
 };
 use crate::report::view::{MetricView, SliceView, View};
 
@@ -22,6 +22,12 @@ pub(super) fn section(view: &View<'_>) -> Markup {
         section #slices aria-labelledby="slices-title" {
             h2 #slices-title { "Slices" }
             @if fields.is_empty() { p.muted { "The policy names no slices." } }
+            @if !fields.is_empty() && view.run.background.baseline.is_some() {
+                p.muted {
+                    "Mean, n and plot are over all scored cases of a slice; the change is over those that the baseline has scored too, "
+                    "with their number where it is another."
+                }
+            }
             @for field in fields { (table(field, view)) }
         }
     }
@@ -80,7 +86,9 @@ fn cell(metric: &MetricView<'_>, field: &str, value: &str) -> Markup {
             span.mean { (slice.mean.map_or_else(|| "–".to_owned(), number)) }
             " " span.muted { "n " (n) }
             (small(&title, &slice.scores, tail))
-            @if let Some(paired) = paired { span.change { (change(paired.now - paired.before)) } }
+            @if let Some(paired) = paired {
+                span.change { (change_between(paired.before, paired.now)) @if paired.n != n { " over " (paired.n) } }
+            }
             @if red > 0 { " " span.state.failed { (count(red, "red gate")) } }
         }
     }

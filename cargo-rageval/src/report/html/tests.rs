@@ -37,7 +37,9 @@ fn run() -> Run {
 
 fn rendered_with(run: &Run, lowered: Lowered<'_>) -> String {
     let input = super::super::Input { view: View::of(run), lowered, folder: String::new(), place: String::new() };
-    render(&input).expect("a page")
+    let mut page = Vec::new();
+    report(&input, &mut page).expect("a page");
+    String::from_utf8(page).expect("UTF-8")
 }
 
 fn rendered(run: &Run) -> String {
@@ -163,4 +165,74 @@ fn what_the_baseline_lowered_is_a_section_where_there_is_any() {
         assert!(section.contains(text), "`{text}` in {section}");
     }
     assert!(!rendered_with(&run, Lowered { base: None, scores: Vec::new() }).contains("id=\"lowered\""));
+}
+
+/// The colours of one `:root` block, by name.
+fn colours(block: &str) -> std::collections::BTreeMap<String, [f64; 3]> {
+    let of = |declaration: &'_ str| -> Option<(String, [f64; 3])> {
+        let (name, value) = declaration.trim().strip_prefix("--")?.split_once(": #")?;
+        let digits: String =
+            if value.len() == 3 { value.chars().flat_map(|c| [c, c]).collect() } else { value.to_owned() };
+        let part = |at: usize| f64::from(u8::from_str_radix(&digits[at..at + 2], 16).expect("a colour")) / 255.0;
+        Some((name.to_owned(), [part(0), part(2), part(4)]))
+    };
+    block.split([';', '\n']).filter_map(of).collect()
+}
+
+/// Contrast as WCAG 2 measures it, from 1 to 21.
+fn contrast(a: [f64; 3], b: [f64; 3]) -> f64 {
+    let light = |colour: [f64; 3]| {
+        let [r, g, b] = colour.map(|c| if c <= 0.040_45 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) });
+        0.2126 * r + 0.7152 * g + 0.0722 * b
+    };
+    let (a, b) = (light(a), light(b));
+    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+}
+
+/// Whatever text stands on whatever ground, also where no test looks: WCAG AA asks 4.5 of text and 3 of what else is to be told from its ground.
+#[test]
+fn every_colour_of_text_can_be_read_on_every_ground() {
+    let blocks: Vec<&str> = super::STYLE.split(":root {").skip(1).filter_map(|rest| rest.split('}').next()).collect();
+    assert_eq!(blocks.len(), 3, "light, dark, paper");
+    for block in blocks {
+        let colours = colours(block);
+        for text in ["ink", "muted", "link", "red", "amber", "green"] {
+            for ground in ["paper", "shade", "red-shade", "amber-shade", "green-shade"] {
+                let found = contrast(colours[text], colours[ground]);
+                assert!(found >= 4.5, "{text} on {ground}: {found:.2} in{block}");
+            }
+        }
+        for drawn in ["plot-now", "plot-tail", "plot-before", "plot-bar"] {
+            let found = contrast(colours[drawn], colours["paper"]);
+            assert!(found >= 3.0, "{drawn}: {found:.2} in{block}");
+        }
+    }
+    assert!((contrast([0.0; 3], [1.0; 3]) - 21.0).abs() < 1e-9 && contrast([0.6; 3], [1.0; 3]) < 4.5);
+}
+
+#[test]
+fn the_numbers_of_a_row_subtract_and_say_how_many_they_are_over() {
+    let page = rendered(&crate::report::fixture::every_outcome());
+    let (_, table) = page.split_once("id=\"metrics-title\"").expect("metrics");
+    let row = table.split("<tr>").find(|row| row.contains("faithfulness")).expect("a row");
+    let cells: Vec<&str> = row.split("<td").skip(1).map(|cell| cell.split_once('>').expect("a cell").1).collect();
+    let number = |cell: &str| -> f64 {
+        let text = cell.split(['<', ' ']).next().expect("a number").replace('−', "-");
+        text.parse().unwrap_or_else(|_| panic!("{text}: {row}"))
+    };
+    let [before, now, change] = [6, 7, 8].map(|at| number(cells[at]));
+    assert!((now - before - change).abs() < 1e-9, "{row}");
+    assert!(cells[6].contains("n 15"), "17 are scored, 15 of them compared: {row}");
+    let (_, slices) = page.split_once("id=\"slices-title\"").expect("slices");
+    assert!(slices.contains("the change is over those that the baseline has scored too"), "{slices}");
+    assert!(slices.contains(" over 13<"), "{slices}");
+}
+
+#[test]
+fn the_worst_red_case_comes_first() {
+    let page = rendered(&fixture::every_outcome());
+    let (_, cases) = page.split_once("Red cases: ").expect("red cases");
+    let at = |case: &str| cases.find(&format!("#case={case}\"")).unwrap_or_else(|| panic!("{case}"));
+    // It lies 1.00 below its bar, and stands behind the other in the set.
+    assert!(at("wrongly-refused") < at("below-min"));
 }

@@ -108,6 +108,9 @@ fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
 
 /// Control characters but the blanks among them, and characters that show nothing or turn round what follows. `report.js` has the same list.
 pub(super) fn is_hidden(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_control() && !matches!(c, '\n' | '\r' | '\t');
+    }
     (c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
         || matches!(c,
             '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
@@ -137,6 +140,12 @@ pub(super) fn change(change: f64) -> String {
         change if change < 0.0 => format!("−{text}"),
         _ => format!("+{text}"),
     }
+}
+
+/// The difference of two scores as [`number`] shows them: the row's numbers subtract.
+pub(super) fn change_between(before: f64, now: f64) -> String {
+    let shown = |number: f64| (number * 1000.0).round() / 1000.0;
+    change(shown(now) - shown(before))
 }
 
 /// The head of a table.
@@ -189,5 +198,15 @@ mod tests {
             (number(0.5), number(-0.0), change(-0.13), change(0.0001)),
             ("0.500".into(), "0.000".into(), "−0.130".into(), "0.000".into())
         );
+    }
+
+    #[test]
+    fn numbers_subtract_as_they_are_shown() {
+        for (before, now) in [(0.7004, 0.7006), (0.5006, 0.7004), (1.0, 0.866_66), (0.1, 0.1)] {
+            let thousandths =
+                |text: String| (text.replace('−', "-").parse::<f64>().expect("a number") * 1000.0).round();
+            let shown = thousandths(number(now)) - thousandths(number(before));
+            assert!((thousandths(change_between(before, now)) - shown).abs() < 0.5, "{before} {now}");
+        }
     }
 }

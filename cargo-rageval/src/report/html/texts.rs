@@ -44,17 +44,19 @@ impl<'t> Texts<'t> {
 pub(super) fn json(value: &impl Serialize) -> Result<String, serde_json::Error> {
     let plain = serde_json::to_string(value)?;
     let mut safe = String::with_capacity(plain.len() + plain.len() / 64);
-    for c in plain.chars() {
-        // Outside its strings JSON has none of these; and who reads the source of the page should see what hides.
-        if matches!(c, '<' | '>' | '&') || is_hidden(c) {
-            for unit in c.encode_utf16(&mut [0; 2]) {
-                // Writing into a string does not fail.
-                let _ = write!(safe, "\\u{unit:04x}");
-            }
-        } else {
-            safe.push(c);
+    let mut rest = plain.as_str();
+    // Outside its strings JSON has none of these; and who reads the source of the page should see what hides.
+    while let Some(at) = rest.find(|c| matches!(c, '<' | '>' | '&') || is_hidden(c)) {
+        let (before, after) = rest.split_at(at);
+        safe.push_str(before);
+        let mut after = after.chars();
+        for unit in after.next().unwrap_or_default().encode_utf16(&mut [0; 2]) {
+            // Writing into a string does not fail.
+            let _ = write!(safe, "\\u{unit:04x}");
         }
+        rest = after.as_str();
     }
+    safe.push_str(rest);
     Ok(safe)
 }
 

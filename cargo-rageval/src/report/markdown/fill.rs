@@ -7,8 +7,16 @@ use std::fmt::Write as _;
 pub(super) struct Room {
     /// Bytes of the whole text.
     pub(super) bytes: usize,
-    /// Rows of a section.
+    /// Rows of a section that says nothing else.
     pub(super) rows: usize,
+    /// Red cases that are told in full.
+    pub(super) worst: usize,
+    /// Red cases beyond those that have a line each.
+    pub(super) others: usize,
+    /// Red gates whose text is shown.
+    pub(super) texts: usize,
+    /// What is said where something was left out for want of room.
+    pub(super) left_out: &'static str,
 }
 
 /// A part of the text that may be cut row by row, or left out.
@@ -24,6 +32,8 @@ pub(super) struct Section {
     pub(super) head: String,
     /// The rows, each with its line end, the most important first.
     pub(super) rows: Vec<String>,
+    /// Rows that are shown at most, where it is not the room that says it.
+    pub(super) most: Option<usize>,
     /// What is counted where rows are left out: `red cases`.
     pub(super) what: &'static str,
 }
@@ -56,14 +66,15 @@ pub(super) fn fill(head: &str, sections: &[Section], foot: &str, room: Room) -> 
         let (start, end) = section.frame();
         let frame = start.len() + end.len() + COUNTED;
         let mut used = frame;
-        for row in section.rows.iter().take(room.rows) {
+        let most = section.most.unwrap_or(room.rows);
+        for row in section.rows.iter().take(most) {
             if used + row.len() > free {
                 break;
             }
             used += row.len();
             shown[at] += 1;
         }
-        if shown[at] < section.rows.len().min(room.rows) {
+        if shown[at] < section.rows.len().min(most) {
             cut.push(section.title);
         }
         if shown[at] > 0 {
@@ -71,7 +82,7 @@ pub(super) fn fill(head: &str, sections: &[Section], foot: &str, room: Room) -> 
         }
     }
     let mut text = head.to_owned();
-    for (section, shown) in sections.iter().zip(shown).filter(|(_, shown)| *shown > 0) {
+    for (section, shown) in sections.iter().zip(shown.iter().copied()).filter(|(_, shown)| *shown > 0) {
         let (start, end) = section.frame();
         text.push_str(&start);
         text.extend(section.rows[..shown].iter().map(String::as_str));
@@ -83,7 +94,11 @@ pub(super) fn fill(head: &str, sections: &[Section], foot: &str, room: Room) -> 
         text.push_str(end);
     }
     if !cut.is_empty() {
-        let _ = writeln!(text, "**Cut to fit GitHub's limit:** {}.\n", cut.join(", "));
+        let _ = write!(text, "**{}:** {}. ", room.left_out, cut.join(", "));
+    }
+    let is_whole = sections.iter().zip(&shown).all(|(section, shown)| *shown == section.rows.len());
+    if !is_whole {
+        let _ = writeln!(text, "Everything: `cargo rageval report --format html`.\n");
     }
     text + foot
 }
@@ -97,35 +112,39 @@ mod tests {
         Section { rank, title, rows, what: "rows", ..Section::default() }
     }
 
+    fn room(bytes: usize, rows: usize) -> Room {
+        Room { bytes, rows, worst: 0, others: 0, texts: 0, left_out: "Cut" }
+    }
+
     #[test]
     fn the_least_important_is_cut_first_and_the_order_stays() {
         let sections = [section(2, "details", 1000), section(0, "cases", 10), section(1, "gates", 10)];
-        let room = Room { bytes: 3000, rows: 1000 };
+        let room = room(3000, 1000);
         let text = fill("head\n", &sections, "foot\n", room);
         assert!(text.len() <= room.bytes && text.starts_with("head\n") && text.ends_with("foot\n"), "{text}");
         assert!(text.contains("cases 0009") && text.contains("gates 0009"), "{text}");
         assert!(text.find("#### details") < text.find("#### cases"), "{text}");
-        assert!(text.contains("more rows\n") && text.contains("**Cut to fit GitHub's limit:** details.\n"), "{text}");
+        assert!(text.contains("more rows\n") && text.contains("**Cut:** details. Everything: `"), "{text}");
     }
 
     #[test]
     fn a_section_that_does_not_fit_at_all_is_named() {
         let sections = [section(0, "cases", 10), section(1, "details", 10)];
-        let text = fill("", &sections, "", Room { bytes: 900, rows: 100 });
-        assert!(!text.contains("details 0000") && text.contains("limit:** details."), "{text}");
+        let text = fill("", &sections, "", room(900, 100));
+        assert!(!text.contains("details 0000") && text.contains("**Cut:** details."), "{text}");
     }
 
     #[test]
     fn rows_beyond_those_that_are_wanted_are_counted_and_not_called_cut() {
-        let text = fill("", &[section(0, "cases", 10)], "", Room { bytes: 10_000, rows: 4 });
-        assert!(text.contains("\nand 6 more rows\n") && !text.contains("Cut to fit"), "{text}");
+        let text = fill("", &[section(0, "cases", 10)], "", room(10_000, 4));
+        assert!(
+            text.contains("\nand 6 more rows\n") && !text.contains("**Cut") && text.contains("Everything: "),
+            "{text}"
+        );
     }
 
     #[test]
     fn a_section_without_rows_is_not_there() {
-        assert_eq!(
-            fill("head\n", &[section(0, "cases", 0)], "foot\n", Room { bytes: 10_000, rows: 4 }),
-            "head\nfoot\n"
-        );
+        assert_eq!(fill("head\n", &[section(0, "cases", 0)], "foot\n", room(10_000, 4)), "head\nfoot\n");
     }
 }

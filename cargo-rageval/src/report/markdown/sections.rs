@@ -14,7 +14,7 @@ use rageval_runner::{
 
 use self::overview::{against_baseline, asides, costs, metrics, populations, refusals, slices, tail};
 use super::{
-    fill::Section,
+    fill::{Room, Section},
     inert::{block, code, row},
 };
 use crate::report::{
@@ -29,19 +29,28 @@ use crate::report::{
 const NAME: usize = 60;
 /// Columns of a claim, or of its evidence.
 const TEXT: usize = 160;
+/// Further rules that a red case breaks and that are named.
+const ALSO: usize = 2;
+/// Columns of why a case is red where it has one line.
+const LINE: usize = 70;
 
 /// Every part, in its order.
-pub(super) fn all(input: &Input<'_>) -> Vec<Section> {
+pub(super) fn all(input: &Input<'_>, room: Room) -> Vec<Section> {
     let [gates, more_gates] = red_gates(input);
+    let worst = why::worst_first(input.view.red_cases());
+    // A fold for one or two would be more to read than they are.
+    let in_full = if worst.len() <= room.worst + 2 { worst.len() } else { room.worst };
+    let (worst, others) = worst.split_at(in_full);
     // Against the base branch it is about this change; by the baseline's own reasons it may be old.
     let is_of_branch = input.lowered.base.is_some();
     let of_branch = if is_of_branch { lowered(input) } else { Section::default() };
     let of_reasons = if is_of_branch { Section::default() } else { lowered(input) };
     vec![
         set_up(input),
-        red_cases(input),
         gates,
         more_gates,
+        red_cases(worst, others.len()),
+        other_cases(others, room),
         of_branch,
         metrics(input),
         of_reasons,
@@ -50,10 +59,10 @@ pub(super) fn all(input: &Input<'_>) -> Vec<Section> {
         asides(input),
         refusals(input),
         costs(input),
-        texts_of_cases(input),
-        texts_of_gates(input),
+        texts_of_cases(&worst[..worst.len().min(room.texts)]),
+        texts_of_gates(input, room),
         slices(input),
-        populations(input),
+        populations(input, room.rows),
     ]
 }
 
@@ -83,15 +92,32 @@ fn set_up(input: &Input<'_>) -> Section {
 }
 
 /// One row a case by its worst finding, the worst case first.
-fn red_cases(input: &Input<'_>) -> Section {
-    let cases = why::worst_first(input.view.red_cases());
+fn red_cases(worst: &[&CaseView<'_>], others: usize) -> Section {
     Section {
         rank: 1,
-        title: "Red cases",
-        head: "| Case | Metric | Score | Bar | Baseline | Change | Why |\n|---|---|--:|--:|--:|--:|---|\n".to_owned(),
-        rows: cases.into_iter().map(case_row).collect(),
+        title: if others == 0 { "Red cases" } else { "Red cases, the worst first" },
+        head: "| Case | Metric | Score, bar | Baseline, change | Why |\n|---|---|---|---|---|\n".to_owned(),
+        rows: worst.iter().map(|case| case_row(case)).collect(),
+        most: Some(worst.len()),
         what: "red cases",
         ..Section::default()
+    }
+}
+
+/// The red cases that are not among the worst, a short line each, folded.
+fn other_cases(others: &[&CaseView<'_>], room: Room) -> Section {
+    let of = |case: &&CaseView<'_>| {
+        let why = case.decision.map(|decision| code(&why::reason(decision), LINE)).unwrap_or_default();
+        row(&[name_of(case), why])
+    };
+    Section {
+        rank: 6,
+        title: "The other red cases, a line each",
+        is_folded: true,
+        head: "| Case | Why |\n|---|---|\n".to_owned(),
+        rows: others.iter().map(of).collect(),
+        most: Some(room.others),
+        what: "red cases: `cargo rageval report --format text`",
     }
 }
 
@@ -129,10 +155,19 @@ fn case_row(case: &CaseView<'_>) -> String {
     let snapshot = snapshot.filter(|_| !findings.is_empty()).map(|_| "snapshot".to_owned());
     let mut also: Vec<String> = others.chain(snapshot).filter(|other| *other != metric).collect();
     also.dedup();
+    let more = also.len().saturating_sub(ALSO);
+    also.truncate(ALSO);
     if !also.is_empty() {
-        metric = format!("{metric}, also {}", also.join(", "));
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        metric = format!("{metric}, also {}{more}", also.join(", "));
     }
-    row(&[name_of(case), metric, shown, limit, baseline, change, told.join("; ")])
+    // Few columns, so that the last one, which says why, has room beside the others on a page of GitHub's width.
+    let both = |one: String, other: String| match (one.is_empty(), other.is_empty()) {
+        (_, true) => one,
+        (true, false) => other,
+        (false, false) => format!("{one}, {other}"),
+    };
+    row(&[name_of(case), metric, both(shown, limit), both(baseline, change), told.join("; ")])
 }
 
 /// `+0.10`, `-0.10`, `0.00`.
@@ -177,13 +212,12 @@ fn why_of(case: &CaseView<'_>, finding: &Finding) -> String {
 /// A failing claim in words that say whose it is; one of the answer beside its evidence.
 fn claim_text(claim: &Claim, metric: &MetricKey, case: &CaseView<'_>) -> String {
     let reason = claim.reason.as_ref().map(|reason| format!("; {}", code(reason, TEXT)));
-    let text = |text: &str| code(text, TEXT);
     let (judged, said) = Judged::of(claim, metric);
+    let (words, said) = (judged.verdict(claim.verdict), code(said, TEXT));
     match judged {
-        Judged::Answer => format!("**{}:** {}{}", claim.verdict.as_str(), text(said), beside(claim, metric, case)),
-        Judged::Context => format!("not useful: {}{}", text(said), reason.unwrap_or_default()),
-        Judged::Retrieved => format!("not found in what was retrieved: {}", text(said)),
-        Judged::Reference => format!("missing from the answer: {}", text(said)),
+        Judged::Answer => format!("**{words}:** {said}{}", beside(claim, metric, case)),
+        Judged::Context => format!("{words}: {said}{}", reason.unwrap_or_default()),
+        Judged::Retrieved | Judged::Reference => format!("{words}: {said}"),
     }
 }
 
@@ -221,17 +255,22 @@ fn name_of(case: &CaseView<'_>) -> String {
 /// Red gates that are shown at once; the rest is folded.
 const GATES: usize = 8;
 
+/// Red gates over scores, those over the whole set first.
+fn red_gates_in_order<'r>(input: &Input<'r>) -> Vec<&'r Decision> {
+    let all = input.view.red_gates.iter().copied();
+    let mut decisions: Vec<&Decision> = all.filter(|decision| is_of_scores(decision)).collect();
+    decisions.sort_by_key(|decision| decision.gate.as_ref().is_some_and(|gate| gate.slice.is_some()));
+    decisions
+}
+
 /// Gates over scores that are red: those over the whole set first, since a slice often only repeats them. The first few, then the rest, folded.
 fn red_gates(input: &Input<'_>) -> [Section; 2] {
-    let mut decisions: Vec<_> = input.view.red_gates.iter().filter(|decision| is_of_scores(decision)).collect();
-    let is_of_slice = |decision: &Decision| decision.gate.as_ref().is_some_and(|gate| gate.slice.is_some());
-    decisions.sort_by_key(|decision| is_of_slice(decision));
     let of = |decision: &Decision| {
         let name = decision.trial.strip_prefix("gate::").unwrap_or(&decision.trial);
         let n = decision.n.map(|n| n.to_string()).unwrap_or_default();
         row(&[code(name, NAME), code(&why::reason(decision), TEXT), n])
     };
-    let mut rows: Vec<String> = decisions.into_iter().map(|decision| of(decision)).collect();
+    let mut rows: Vec<String> = red_gates_in_order(input).into_iter().map(of).collect();
     let rest = rows.split_off(rows.len().min(GATES));
     let section = |rank, title, rows| Section {
         rank,
@@ -241,7 +280,8 @@ fn red_gates(input: &Input<'_>) -> [Section; 2] {
         what: "red gates",
         ..Section::default()
     };
-    [section(2, "Red gates", rows), Section { is_folded: true, ..section(8, "More red gates", rest) }]
+    // A gate has a short line, and says more than one case.
+    [section(1, "Red gates", rows), Section { is_folded: true, ..section(9, "More red gates", rest) }]
 }
 
 /// Scores of one reason that are named.
@@ -266,7 +306,7 @@ fn lowered(input: &Input<'_>) -> Section {
         row(&[reason, scores.len().to_string(), format!("{}{more}", shown.join("; "))])
     };
     Section {
-        rank: if input.lowered.base.is_some() { 3 } else { 8 },
+        rank: if input.lowered.base.is_some() { 2 } else { 10 },
         title: match input.lowered.base {
             Some(_) => "Lowered by this branch's baseline",
             None => "Scores that the baseline lowered, by its own reasons",
@@ -275,30 +315,33 @@ fn lowered(input: &Input<'_>) -> Section {
         head: "| Reason | Scores | Which |\n|---|--:|---|\n".to_owned(),
         rows: groups.iter().map(of).collect(),
         what: "reasons",
-    }
-}
-
-/// What each red case printed, folded.
-fn texts_of_cases(input: &Input<'_>) -> Section {
-    let cases = why::worst_first(input.view.red_cases());
-    Section {
-        rank: 9,
-        title: "Texts of the red cases",
-        is_folded: true,
-        rows: cases.into_iter().filter_map(|case| Some(decision_block(case.decision?))).collect(),
-        what: "cases",
         ..Section::default()
     }
 }
 
-fn texts_of_gates(input: &Input<'_>) -> Section {
-    let decisions = input.view.red_gates.iter().filter(|decision| is_of_scores(decision));
+/// What each of the worst cases printed, folded.
+fn texts_of_cases(worst: &[&CaseView<'_>]) -> Section {
     Section {
-        rank: 10,
-        title: "Texts of the red gates",
+        rank: 7,
+        title: "What the worst of them printed",
         is_folded: true,
-        rows: decisions.map(|decision| decision_block(decision)).collect(),
-        what: "gates",
+        rows: worst.iter().filter_map(|case| Some(decision_block(case.decision?))).collect(),
+        most: Some(worst.len()),
+        what: "texts of cases",
+        ..Section::default()
+    }
+}
+
+/// What the gates printed that are shown at once, folded.
+fn texts_of_gates(input: &Input<'_>, room: Room) -> Section {
+    let mut decisions = red_gates_in_order(input);
+    decisions.truncate(room.texts);
+    Section {
+        rank: 11,
+        title: "What the first gates printed",
+        is_folded: true,
+        rows: decisions.into_iter().map(decision_block).collect(),
+        what: "texts of gates",
         ..Section::default()
     }
 }

@@ -2,6 +2,7 @@
 
 use rageval_runner::model::{
     CaseId, Claim, Detail, MetricKey, Outcome, Record, RetrievedContext, Taken, UnitInterval, Verdict,
+    background::CaseBackground,
     run::{Decision, Run},
 };
 
@@ -158,4 +159,63 @@ fn scores_of_one_reason_are_one_row() {
     assert_eq!(text.matches("The index is smaller.").count(), 1, "{text}");
     assert!(text.contains("| 32 | `c00` `token_f1` 0.50 → 0.40; ") && text.contains("; and 22 more |"), "{text}");
     assert!(text.find("#### Metrics") < text.find("<summary>Scores that the baseline lowered"), "{text}");
+}
+
+/// The run of every outcome, in which so many more cases and gates are red.
+fn wholly_red(more: usize) -> Run {
+    let mut run = fixture::every_outcome();
+    let at = run.cases.iter().position(|case| case.case.as_str() == "below-min").expect("a case");
+    let (golden, red) = (run.cases[at].clone(), decision(&mut run, "below-min").clone());
+    let taken = record(&mut run, "below-min").clone();
+    for n in 0..more {
+        let id = CaseId::new(format!("more-{n:05}")).expect("an id");
+        let trial = format!("case::help::more-{n:05}");
+        run.records.push(Record { case: id.clone(), ..taken.clone() });
+        run.cases.push(CaseBackground { case: id, trial: trial.clone(), ..golden.clone() });
+        run.decisions.push(Decision { trial, ..red.clone() });
+    }
+    let of_set = |decision: &&Decision| decision.trial == "gate::faithfulness::mean";
+    let gate = run.decisions.iter().find(of_set).expect("a gate").clone();
+    for n in 0..more.min(60) {
+        run.decisions.push(Decision { trial: format!("gate::more{n}::mean"), ..gate.clone() });
+    }
+    run
+}
+
+#[test]
+fn a_wholly_red_run_is_read_in_two_minutes() {
+    for more in [40, 300, 3000] {
+        let text = rendered("markdown", &wholly_red(more));
+        assert!(text.len() <= 16_000, "{}", text.len());
+        let at = |what: &str| text.find(what).unwrap_or_else(|| panic!("{what}: {text}"));
+        // The gates, the worst in full, the others by a line, in this order; then how many are left and what shows them.
+        assert!(at("#### Red gates") < at("#### Red cases, the worst first"));
+        assert!(at("#### Red cases, the worst first") < at("<summary>The other red cases, a line each</summary>"));
+        let (_, in_full) = text.split_once("#### Red cases, the worst first\n\n").expect("a section");
+        let (in_full, rest) = in_full.split_once("<details>").expect("a fold");
+        let rows = |part: &str| part.lines().filter(|line| line.contains("`cases/help.yaml:")).count();
+        let (others, _) = rest.split_once("</details>").expect("its end");
+        assert_eq!((rows(in_full), rows(others)), (6, 25), "{text}");
+        assert!(in_full.contains("**contradicted:** `You have 60 days to return it.`"), "{in_full}");
+        let left = more + 9 - 6 - 25;
+        assert!(
+            others.contains(&format!("and {left} more red cases: `cargo rageval report --format text`")),
+            "{others}"
+        );
+        assert!(text.contains("Everything: `cargo rageval report --format html`."), "{text}");
+    }
+}
+
+#[test]
+fn one_or_two_beyond_the_worst_are_not_folded() {
+    let mut run = fixture::every_outcome();
+    run.decisions.retain(|decision| !decision.trial.ends_with("::system-fails"));
+    let text = rendered("markdown", &run);
+    assert!(text.contains("#### Red cases\n") && !text.contains("The other red cases"), "{text}");
+}
+
+#[test]
+fn slices_say_over_how_many_their_change_is() {
+    let text = rendered("markdown", &fixture::every_outcome());
+    assert!(text.contains("| `faithfulness` | `language=en` | 0.8333 | -0.1538 | 15, 13 compared |"), "{text}");
 }

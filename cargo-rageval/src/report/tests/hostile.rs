@@ -133,7 +133,7 @@ fn no_line_of_a_report_is_a_command_of_an_answer() {
 fn a_comment_stays_below_the_limit_and_keeps_what_matters() {
     let mut run = hostile();
     run.manifest.partial = None;
-    for i in 0..3000 {
+    for i in 0..3500 {
         let mut case = run.cases[1].clone();
         case.case = rageval_runner::model::CaseId::new(format!("c{i}")).expect("an id");
         case.trial = format!("case::help::c{i}");
@@ -143,13 +143,15 @@ fn a_comment_stays_below_the_limit_and_keeps_what_matters() {
         run.cases.push(case);
         run.decisions.push(decision);
     }
-    for (name, limit) in [("markdown", 60_000), ("summary", 1_000_000)] {
+    let (reading, github) = ("Shortened, to be read in two minutes", "Cut to fit GitHub's limit");
+    for (name, limit, why) in [("markdown", 16_000, reading), ("summary", 1_000_000, github)] {
         let text = rendered(name, &run);
         assert!(text.len() <= limit, "{name}: {}", text.len());
         assert!(text.starts_with("### ❌ failed: 3"), "{name}");
         assert!(text.contains("#### Red cases") && text.contains("more red cases"), "{name}");
-        let (_, cut) = text.split_once("**Cut to fit GitHub's limit:** ").expect("it says so");
-        assert!(cut.contains("Texts of the red cases"), "{name}: {cut}");
+        let (_, cut) = text.split_once(&format!("**{why}:** ")).expect("it says so");
+        assert!(cut.contains(" printed"), "{name}: {cut}");
+        assert!(cut.contains("Everything: `cargo rageval report --format html`."), "{name}: {cut}");
         check_markdown(&text);
     }
 }

@@ -1,6 +1,9 @@
 //! One metric over the cases of a run.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cell::OnceCell,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use rageval_runner::{
     model::{CaseId, MetricKey, Outcome, UnitInterval, background::MetricBackground, run::Decision, run::Run},
@@ -24,8 +27,12 @@ pub(crate) struct MetricView<'r> {
     pub(crate) unmeasured: Vec<&'r CaseId>,
     /// Mean of the first readings, as gates decide on it; `None` where nothing is scored.
     pub(crate) mean: Option<f64>,
-    /// Its 95 % interval.
-    pub(crate) interval: Option<Interval>,
+    /// The first readings that the mean is of.
+    firsts: Vec<f64>,
+    /// Seed of the draws behind the interval.
+    seed: u64,
+    /// The interval, once it was asked for.
+    interval: OnceCell<Option<Interval>>,
     /// The ceil(0.10 n)-th lowest settled score.
     pub(crate) lowest_decile: Option<f64>,
     /// Mean of the ceil(0.10 n) lowest settled scores.
@@ -54,6 +61,14 @@ pub(crate) struct SliceView<'r> {
 }
 
 impl MetricView<'_> {
+    /// The 95 % interval of the mean. Drawn when it is first asked for: it takes longer than all else of a view, and not every report shows it.
+    pub(crate) fn interval(&self) -> Option<Interval> {
+        *self.interval.get_or_init(|| {
+            let clusters: Vec<Cluster> = self.firsts.iter().map(|first| Cluster::one(*first)).collect();
+            stats::mean_interval(&clusters, self.seed)
+        })
+    }
+
     /// The statistic of the worst tenth that the policy's gate decides on, of settled scores; the quantile where there is no such gate.
     pub(crate) fn tail(&self) -> Option<f64> {
         if self.uses_tail_mean() { self.lowest_decile_mean } else { self.lowest_decile }
@@ -141,7 +156,6 @@ fn metric<'r>(key: &'r MetricKey, run: &'r Run, cases: &[CaseView<'r>]) -> Metri
         slice
     });
     let scores: Vec<f64> = scored.iter().map(|(_, score)| *score).collect();
-    let clusters: Vec<Cluster> = firsts.iter().map(|first| Cluster::one(*first)).collect();
     let is_its_gate =
         |decision: &&Decision| decision.gate.as_ref().is_some_and(|gate| gate.metric.as_ref() == Some(key));
     MetricView {
@@ -150,12 +164,31 @@ fn metric<'r>(key: &'r MetricKey, run: &'r Run, cases: &[CaseView<'r>]) -> Metri
         not_applicable,
         unmeasured,
         mean: stats::mean(&firsts),
-        interval: stats::mean_interval(&clusters, run.manifest.seed),
+        firsts,
+        seed: run.manifest.seed,
+        interval: OnceCell::new(),
         lowest_decile: stats::lowest_decile(&scores),
         lowest_decile_mean: stats::lowest_decile_mean(&scores),
         paired,
         gates: run.decisions.iter().filter(is_its_gate).collect(),
         slices: slices.collect(),
         scored,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::View;
+    use crate::report::fixture;
+
+    #[test]
+    fn an_interval_is_drawn_once_and_only_where_it_is_asked_for() {
+        let run = fixture::every_outcome();
+        let view = View::of(&run);
+        let is_drawn = || view.metrics.iter().filter(|metric| metric.interval.get().is_some()).count();
+        assert_eq!(is_drawn(), 0);
+        let metric = view.metrics.iter().find(|metric| metric.key.name() == "faithfulness").expect("it");
+        assert!(metric.interval().is_some_and(|interval| interval.low < interval.high));
+        assert_eq!((is_drawn(), metric.interval()), (1, metric.interval()));
     }
 }

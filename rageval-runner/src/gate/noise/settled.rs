@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use super::Settled;
 use crate::{
     model::{Claim, Confirmation, Detail, Heard, MetricKey, Outcome, Record, UnitInterval, Verdict},
-    report::console::text::{score, visible},
+    report::{
+        console::text::{score, visible},
+        judged::Judged,
+    },
 };
 
 /// Claims that a remark names; the rest is counted.
@@ -142,12 +145,25 @@ fn votes(record: &Record, metric: &MetricKey) -> String {
         }
         let all: Vec<Verdict> = std::iter::once(claim.verdict).chain(verdicts_on(at, &readings.now)).collect();
         let as_settled = all.iter().filter(|verdict| **verdict == settled.verdict).count();
-        said.push(format!("claim {} {} in {as_settled} of {} readings", at + 1, settled.verdict.as_str(), all.len()));
+        let verdict = Judged::of(claim, metric).0.verdict(settled.verdict);
+        said.push(format!("{} {verdict} in {as_settled} of {} readings", name(claims, at, metric), all.len()));
     }
     let more = said.len().saturating_sub(MOST_NAMED);
     said.truncate(MOST_NAMED);
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     said.join(", ") + &more
+}
+
+/// What the claim at this place is called: `claim 2`, `context refunds`, `reference 1`, each counted among its like.
+fn name(claims: &[Claim], at: usize, metric: &MetricKey) -> String {
+    let (judged, text) = Judged::of(&claims[at], metric);
+    match judged {
+        Judged::Context => format!("{} {}", judged.noun(), visible(text)),
+        Judged::Answer | Judged::Retrieved | Judged::Reference => {
+            let like = claims[..at].iter().filter(|claim| Judged::of(claim, metric).0 == judged).count();
+            format!("{} {}", judged.noun(), like + 1)
+        }
+    }
 }
 
 #[cfg(test)]

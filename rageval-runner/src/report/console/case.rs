@@ -19,6 +19,7 @@ use crate::{
         Claim, Detail, Ending, Expectation, GoldenCase, MetricKey, Ranked, Record, Sample, Unmeasured, Verdict,
         run::SnapshotFailure,
     },
+    report::judged::{self, Judged},
 };
 
 /// Lines of a failing case.
@@ -212,27 +213,19 @@ fn reading_lines(record: &Record, findings: &CaseFindings) -> Vec<String> {
 }
 
 /// The claims that failed with their nearest evidence, the documents that were missed with what stood in their place, and the difference of the snapshot.
-fn evidence_lines(
+fn evidence_lines<'r>(
     case: &GoldenCase,
-    record: &Record,
-    findings: &CaseFindings,
+    record: &'r Record,
+    findings: &'r CaseFindings,
     snapshot: Option<&SnapshotFailure>,
 ) -> Vec<String> {
     let mut lines = Vec::new();
-    let metrics: BTreeSet<_> = findings.failed.iter().map(|broken| &broken.metric).collect();
-    let details: Vec<&Detail> =
-        metrics.iter().filter_map(|metric| record.settled(metric)).filter_map(|outcome| outcome.detail()).collect();
+    let metrics: BTreeSet<&'r MetricKey> = findings.failed.iter().map(|broken| &broken.metric).collect();
+    let detail_of = |metric: &&'r MetricKey| Some((*metric, record.settled(metric)?.detail()?));
+    let details: Vec<(&MetricKey, &Detail)> = metrics.iter().filter_map(detail_of).collect();
     lines.extend(missed_lines(case, record, &details));
-    let mut claims: Vec<&Claim> = Vec::new();
-    for verdict in [Verdict::Contradicted, Verdict::Unsupported] {
-        for claim in details.iter().flat_map(|detail| &detail.claims).filter(|claim| claim.verdict == verdict) {
-            if !claims.iter().any(|shown| shown.text == claim.text) {
-                claims.push(claim);
-            }
-        }
-    }
-    for claim in claims {
-        lines.push(line("claim", &format!("{}: {}", claim.verdict.as_str(), claim.text)));
+    for (judged, text, claim) in failing_claims(&details) {
+        lines.push(line(judged.noun(), &format!("{}: {text}", judged.verdict(claim.verdict))));
         if let Some(evidence) = &claim.evidence {
             let id = evidence.id.as_ref().map(|id| format!("[{id}] ")).unwrap_or_default();
             lines.push(line("evidence", &format!("{id}{}", evidence.text)));
@@ -244,9 +237,24 @@ fn evidence_lines(
     lines
 }
 
+/// What failed of these metrics, once each: claims of the answer before contexts and sentences of the reference, contradicted before unsupported.
+fn failing_claims<'r>(details: &[(&MetricKey, &'r Detail)]) -> Vec<(Judged, &'r str, &'r Claim)> {
+    let mut claims: Vec<(Judged, &str, &Claim)> = Vec::new();
+    for (metric, detail) in details {
+        for claim in detail.claims.iter().filter(|claim| judged::is_failing(claim.verdict)) {
+            let (judged, text) = Judged::of(claim, metric);
+            if !claims.iter().any(|(of, shown, other)| (*of, *shown, other.verdict) == (judged, text, claim.verdict)) {
+                claims.push((judged, text, claim));
+            }
+        }
+    }
+    claims.sort_by_key(|(judged, _, claim)| (*judged != Judged::Answer, claim.verdict != Verdict::Contradicted));
+    claims
+}
+
 /// Relevant documents that were not found within the cut-off, and what stood in the first ranks.
-fn missed_lines(case: &GoldenCase, record: &Record, details: &[&Detail]) -> Vec<String> {
-    let mut rankings: Vec<&Ranked> = details.iter().filter_map(|detail| detail.ranked.as_ref()).collect();
+fn missed_lines(case: &GoldenCase, record: &Record, details: &[(&MetricKey, &Detail)]) -> Vec<String> {
+    let mut rankings: Vec<&Ranked> = details.iter().filter_map(|(_, detail)| detail.ranked.as_ref()).collect();
     if rankings.is_empty() && !details.is_empty() {
         // Where only the answer is wrong, a document that was not even found under the widest cut-off may be why.
         let all = record.outcomes.values().filter_map(|outcome| outcome.detail()?.ranked.as_ref());

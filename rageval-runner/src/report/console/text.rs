@@ -1,5 +1,7 @@
 //! One line of a terminal: what may stand in it, how long it is, how numbers are written.
 
+use std::borrow::Cow;
+
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
@@ -23,7 +25,13 @@ pub fn visible(text: &str) -> String {
     shown(text.chars().take(READ_AHEAD), text.len().min(READ_AHEAD))
 }
 
-/// The same of the whole text, however long it is.
+/// A line as it may be printed: one that a build server would take for a command, since it begins as one, gets a bar.
+pub fn no_command(line: &str) -> Cow<'_, str> {
+    let is_blank = |c: char| c.is_whitespace() || c.is_control();
+    if line.trim_start_matches(is_blank).starts_with("::") { format!("| {line}").into() } else { line.into() }
+}
+
+/// As [`visible`], of the whole text, however long it is.
 pub fn visible_whole(text: &str) -> String {
     shown(text.chars(), text.len())
 }
@@ -308,6 +316,10 @@ mod tests {
         assert_eq!(visible("##vso[task.setvariable]"), "# #vso[task.setvariable]");
         assert_eq!(visible("## A heading"), "## A heading");
         assert!(line("answer", "::error::x").starts_with("answer "));
+        assert_eq!(
+            (no_command(" ::error::x"), no_command("a ::error::x")),
+            ("|  ::error::x".into(), "a ::error::x".into())
+        );
     }
 
     #[test]

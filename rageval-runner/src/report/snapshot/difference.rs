@@ -3,7 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::{Snapshot, share_of};
-use crate::{gate::rule::FailOn, model::Verdict};
+use crate::{
+    gate::rule::FailOn,
+    model::{Claim, MetricKey, Verdict},
+    report::judged::Judged,
+};
 
 /// Why a difference is red; `None` when `fail_on` lets it pass.
 pub fn red(fail_on: FailOn, stored: &Snapshot, new: &Snapshot) -> Option<String> {
@@ -84,10 +88,26 @@ pub(super) fn worse(old: &str, new: &str) -> Option<String> {
             return Some(format!("{key} fell from {k} of {n} to {now_k} of {now_n}"));
         }
         if let Some(claim) = now.bad.iter().find(|claim| !before.bad.contains(claim)) {
-            return Some(format!("{key}: a claim is newly {claim}"));
+            return Some(format!("{key}: {}", newly(key, claim)));
         }
     }
     None
+}
+
+/// What is newly wrong, in the words of what it is about. `bad` is a line of a body: a verdict and a text.
+fn newly(key: &str, bad: &str) -> String {
+    let as_told = || format!("a claim is newly {bad}");
+    let Some((word, text)) = bad.split_once(": ") else { return as_told() };
+    let (Some(verdict), Ok(metric)) = (Verdict::from_word(word), MetricKey::parse(key)) else { return as_told() };
+    let claim = Claim { text: text.to_owned(), verdict, evidence: None, reason: None };
+    let (judged, text) = Judged::of(&claim, &metric);
+    match judged {
+        Judged::Answer => as_told(),
+        Judged::Context => format!("a context is newly {}: {text}", judged.verdict(verdict)),
+        Judged::Retrieved | Judged::Reference => {
+            format!("a sentence of the reference is newly {}: {text}", judged.verdict(verdict))
+        }
+    }
 }
 
 /// What one metric's lines in a body say.

@@ -104,3 +104,21 @@ fn a_difference_keeps_the_heading_of_what_changed() {
     let expected = ["- b: 2 of 2", "+ b: 1 of 2", "-   supported: C.", "+   unsupported: C."];
     assert_eq!(difference(old, new), expected);
 }
+
+#[test]
+fn what_is_no_claim_is_not_told_as_one() {
+    for (old, new, told) in [
+        (
+            "context_precision: scored\n  supported: context d1\n",
+            "context_precision: scored\n  unsupported: context d1\n",
+            "context_precision: a context is newly not useful: d1",
+        ),
+        (
+            "answer_correctness: scored\n  supported: reference: A.\n",
+            "answer_correctness: scored\n  unsupported: reference: A.\n",
+            "answer_correctness: a sentence of the reference is newly missing from the answer: A.",
+        ),
+    ] {
+        assert_eq!(worse(old, new).as_deref(), Some(told));
+    }
+}

@@ -27,7 +27,7 @@ const TAIL: usize = 3;
 /// Each metric over the set.
 pub(super) fn metrics(input: &Input<'_>) -> Section {
     Section {
-        rank: 4,
+        rank: 3,
         title: "Metrics",
         head: "| Metric | Mean (95%) | Baseline | Now | Change | Worst tenth | Its baseline | Cases |\n\
                |---|--:|--:|--:|--:|--:|--:|--:|\n"
@@ -40,7 +40,7 @@ pub(super) fn metrics(input: &Input<'_>) -> Section {
 
 /// The mean is over all scored cases; baseline, now and change are over those that both scored, so that they subtract.
 fn metric_row(metric: &MetricView<'_>) -> String {
-    let interval = metric.interval.as_ref().map(|interval| format!(" {}", interval_text(interval)));
+    let interval = metric.interval().map(|interval| format!(" {}", interval_text(&interval)));
     let mean = metric.mean.map(|mean| format!("{}{}", score(mean), interval.unwrap_or_default()));
     let [before, now] = sides(metric.paired.iter().map(|(_, before, now)| (*before, *now)));
     let mut cases = vec![format!("{} of {}", metric.scored.len(), metric.total())];
@@ -97,7 +97,7 @@ pub(super) fn tail(input: &Input<'_>) -> Section {
         ])
     });
     Section {
-        rank: 6,
+        rank: 8,
         title: "The worst tenth",
         head: "| Metric | Worst tenth | Statistic | Cases |\n|---|--:|---|---|\n".to_owned(),
         rows: rows.collect(),
@@ -139,13 +139,17 @@ pub(super) fn against_baseline(input: &Input<'_>) -> Section {
         rows.push(format!("- **the judge calls itself** {}, not {model}\n", names.join(", ")));
     }
     let of_calibration = |calibration: &rageval_runner::model::background::CalibrationBackground| {
-        let rho = calibration.rho.map_or_else(|| "none".to_owned(), score);
+        let of = match (calibration.items.len(), calibration.rho) {
+            (0, _) => "nobody has labelled anything".to_owned(),
+            (n, Some(rho)) => format!("rho {} with people over {n} items", score(rho)),
+            (n, None) => format!("no rho with people over {n} items"),
+        };
         let refused = if calibration.refusals.is_empty() { "believed" } else { "**not believed**" };
         let metric = code(&calibration.metric.to_string(), NAME);
-        format!("- judge of {metric}: {refused}, rho {rho} with people over {} items\n", calibration.items.len())
+        format!("- judge of {metric}: {refused}, {of}\n")
     };
     rows.extend(run.background.calibrations.iter().map(of_calibration));
-    Section { rank: 5, title: "Baseline and judge", rows, what: "lines", ..Section::default() }
+    Section { rank: 4, title: "Baseline and judge", rows, what: "lines", ..Section::default() }
 }
 
 /// What is worth knowing though it is green: waivers, what warns, what is flaky, known, or could not be said.
@@ -180,7 +184,7 @@ pub(super) fn asides(input: &Input<'_>) -> Section {
     };
     let notices = view.notices.iter().filter(|notice| !is_told(notice)).copied();
     rows.extend(grouped(notices).into_iter().map(|notice| format!("- {}\n", code(&notice, TEXT))));
-    Section { rank: 7, title: "Worth knowing", rows, what: "lines", ..Section::default() }
+    Section { rank: 5, title: "Worth knowing", rows, what: "lines", ..Section::default() }
 }
 
 /// Notices that differ only in what they are about, as one each.
@@ -214,7 +218,7 @@ pub(super) fn refusals(input: &Input<'_>) -> Section {
         of("should decline", &table.answered_unanswerable, &table.refused_unanswerable),
     ];
     Section {
-        rank: 8,
+        rank: 3,
         title: "Refusals",
         head: "| | answered | declined |\n|---|--:|--:|\n".to_owned(),
         rows: if is_told || !table.refused_answerable.is_empty() { rows } else { Vec::new() },
@@ -239,38 +243,42 @@ pub(super) fn costs(input: &Input<'_>) -> Section {
     if let Some(Spread { n, p50, p95, .. }) = view.latency_ms {
         rows.push(format!("- latency: p50 {p50:.0} ms, p95 {p95:.0} ms over {n} answers\n"));
     }
-    Section { rank: 8, title: "Cost and latency", rows, what: "lines", ..Section::default() }
+    Section { rank: 3, title: "Cost and latency", rows, what: "lines", ..Section::default() }
 }
 
 /// Each metric over each slice, folded.
 pub(super) fn slices(input: &Input<'_>) -> Section {
     let of = |metric: &MetricView<'_>, slice: &SliceView<'_>| {
         let [before, now] = sides(slice.paired.iter().copied());
-        let change = mean_of(&before).zip(mean_of(&now)).map(|(before, now)| signed(score(now - before)));
+        let change = mean_of(&before).zip(mean_of(&now)).map(|(before, now)| change(before, now));
+        let n = slice.scores.len();
+        let compared =
+            if before.is_empty() || before.len() == n { String::new() } else { format!(", {} compared", before.len()) };
         row(&[
             code(&metric.key.to_string(), NAME),
             code(&format!("{}={}", slice.field, slice.value), NAME),
             slice.mean.map(score).unwrap_or_default(),
             change.unwrap_or_default(),
-            slice.scores.len().to_string(),
+            format!("{n}{compared}"),
         ])
     };
     let rows = input.view.metrics.iter().flat_map(|metric| metric.slices.iter().map(move |slice| of(metric, slice)));
     Section {
-        rank: 11,
+        rank: 12,
         title: "Slices",
         is_folded: true,
         head: "| Metric | Slice | Mean | Change | Cases |\n|---|---|--:|--:|--:|\n".to_owned(),
         rows: rows.collect(),
         what: "slices",
+        ..Section::default()
     }
 }
 
 /// Which cases are new, changed or gone, folded.
-pub(super) fn populations(input: &Input<'_>) -> Section {
+pub(super) fn populations(input: &Input<'_>, most: usize) -> Section {
     let baseline = input.view.run.background.baseline.as_ref();
     let of = |what: &str, ids: &[CaseId]| {
-        let shown: Vec<String> = ids.iter().take(200).map(|id| code(id.as_str(), NAME)).collect();
+        let shown: Vec<String> = ids.iter().take(most).map(|id| code(id.as_str(), NAME)).collect();
         let more = ids.len() - shown.len();
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
         (!ids.is_empty()).then(|| format!("- {what}: {}{more}\n", shown.join(", ")))
@@ -279,7 +287,7 @@ pub(super) fn populations(input: &Input<'_>) -> Section {
         [of("new", &baseline.new), of("changed", &baseline.changed), of("vanished", &baseline.vanished)]
     });
     Section {
-        rank: 12,
+        rank: 13,
         title: "New, changed and vanished cases",
         is_folded: true,
         rows: rows.flatten().collect(),

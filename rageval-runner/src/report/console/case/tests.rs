@@ -299,3 +299,21 @@ fn one_line_says_why_a_trial_is_red() {
     decision.lines.clear();
     assert_eq!(reason(&decision), "case::en::c00");
 }
+
+#[test]
+fn what_is_no_claim_of_the_answer_has_a_line_of_its_own_kind() {
+    let judged = |text: &str, verdict| Claim { text: text.to_owned(), verdict, evidence: None, reason: None };
+    for (metric, text, told) in [
+        ("context_precision", "context en/a", "context     not useful: en/a"),
+        ("context_recall", "Gold is free.", "reference   not found in what was retrieved: Gold is free."),
+        ("answer_correctness", "reference: Gold is free.", "reference   missing from the answer: Gold is free."),
+        ("faithfulness", "Gold is free.", "claim       unsupported: Gold is free."),
+    ] {
+        let detail = Detail { claims: vec![judged(text, Verdict::Unsupported)], ..Detail::default() };
+        let world =
+            World::with(metric, [Outcome::scored_with(unit(0.0), detail)]).rule(|rule| rule.min = Some(unit(0.8)));
+        let case = &world.set.cases[0];
+        let lines = decide_case(case, &world.records[&case.id], &world.basis(), None).lines;
+        assert!(lines.iter().any(|line| line == told), "{metric}: {}", lines.join("\n"));
+    }
+}

@@ -1,0 +1,118 @@
+//! What a text that a metric judged is: a claim of the answer, a context that was retrieved, a sentence of the reference.
+
+use serde::Serialize;
+
+use crate::model::{Claim, MetricKey, Verdict};
+
+/// What a text that a metric judged is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Judged {
+    /// A claim of the answer.
+    Answer,
+    /// A context that was retrieved: whether it is useful.
+    Context,
+    /// A sentence of the reference: whether it was retrieved.
+    Retrieved,
+    /// A sentence of the reference: whether the answer says it.
+    Reference,
+}
+
+impl Judged {
+    /// What a claim of a metric is, and its text without the word that says so.
+    pub fn of<'c>(claim: &'c Claim, metric: &MetricKey) -> (Self, &'c str) {
+        let text = claim.text.as_str();
+        if let Some(sentence) = text.strip_prefix("reference: ") {
+            return (Self::Reference, sentence);
+        }
+        match metric.name() {
+            "context_recall" | "context_entity_recall" => (Self::Retrieved, text),
+            name if name.starts_with("context_") => (Self::Context, text.strip_prefix("context ").unwrap_or(text)),
+            _ => (Self::Answer, text),
+        }
+    }
+
+    /// What is wrong with one that fails; `None` of a claim, whose verdict says it.
+    pub fn fault(self) -> Option<&'static str> {
+        match self {
+            Self::Answer => None,
+            Self::Context => Some("not useful"),
+            Self::Retrieved => Some("not found in what was retrieved"),
+            Self::Reference => Some("missing from the answer"),
+        }
+    }
+
+    /// What it is called: `claim`, `context`, `reference`.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::Answer => "claim",
+            Self::Context => "context",
+            Self::Retrieved | Self::Reference => "reference",
+        }
+    }
+
+    /// A verdict in the words of what it is about: of a context `useful` or `not useful`.
+    pub fn verdict(self, verdict: Verdict) -> &'static str {
+        let is_failing = is_failing(verdict);
+        match self {
+            Self::Answer => verdict.as_str(),
+            Self::Context => {
+                if is_failing {
+                    "not useful"
+                } else {
+                    "useful"
+                }
+            }
+            Self::Retrieved => {
+                if is_failing {
+                    "not found in what was retrieved"
+                } else {
+                    "found in what was retrieved"
+                }
+            }
+            Self::Reference => {
+                if is_failing {
+                    "missing from the answer"
+                } else {
+                    "in the answer"
+                }
+            }
+        }
+    }
+}
+
+/// Whether a verdict counts against a claim in every metric that has verdicts.
+pub fn is_failing(verdict: Verdict) -> bool {
+    match verdict {
+        Verdict::Unsupported | Verdict::Contradicted => true,
+        Verdict::Supported | Verdict::Inferred => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_claim_of_the_answer_is_named_for_what_it_is() {
+        for (metric, text, expected) in [
+            ("faithfulness", "30 days.", (Judged::Answer, "30 days.")),
+            ("context_precision", "context en/a", (Judged::Context, "en/a")),
+            ("context_precision", "context at rank 2", (Judged::Context, "at rank 2")),
+            ("context_recall", "30 days.", (Judged::Retrieved, "30 days.")),
+            ("answer_correctness", "reference: 14 days.", (Judged::Reference, "14 days.")),
+        ] {
+            let claim = Claim { text: text.into(), verdict: Verdict::Unsupported, evidence: None, reason: None };
+            assert_eq!(Judged::of(&claim, &MetricKey::parse(metric).expect("a metric")), expected, "{metric}");
+        }
+    }
+
+    #[test]
+    fn a_verdict_is_told_in_the_words_of_what_it_is_about() {
+        for judged in [Judged::Context, Judged::Retrieved, Judged::Reference] {
+            assert_eq!(judged.fault(), Some(judged.verdict(Verdict::Unsupported)));
+            assert_ne!(judged.fault(), Some(judged.verdict(Verdict::Supported)));
+        }
+        assert_eq!((Judged::Answer.fault(), Judged::Answer.verdict(Verdict::Contradicted)), (None, "contradicted"));
+    }
+}
