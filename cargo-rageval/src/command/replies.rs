@@ -17,7 +17,6 @@ use rageval_runner::{
         key::{ReplyKey, ReplyKeys},
     },
     load::{self, Policy},
-    metric::METRICS,
     model::{
         AskedOf, Exchange, Request,
         run::{JudgeStamp, Run},
@@ -72,7 +71,8 @@ impl Stored {
         if !file.is_file() {
             return Err(Failure::Input("there is no thresholds.yaml here or above, which names the judge".to_owned()));
         }
-        let policy = load::policy(&file, METRICS).map_err(|problems| Failure::Input(problems.to_string()))?;
+        let policy =
+            load::policy(&file, &context.metrics(&[])).map_err(|problems| Failure::Input(problems.to_string()))?;
         let replies = ReplyKeys::of(&policy.judge);
         let vectors = policy.embedder.as_ref().and_then(VectorKeys::of);
         if replies.is_none() && vectors.is_none() {

@@ -80,7 +80,7 @@ pub(crate) fn run(command: &Watch, context: &Context) -> Result<Ending, Failure>
     let mut test = Test::new(context);
     let mut problems = String::new();
     loop {
-        let has_told = match Opened::read(&context.policy()) {
+        let has_told = match Opened::read(&context.policy(), context.metrics(&[])) {
             Ok(opened) => {
                 // Before the files are looked into: what changes from here on is told.
                 watcher.look_at(&root, Some(opened.policy())).map_err(at_fault)?;

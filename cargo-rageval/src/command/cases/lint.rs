@@ -9,7 +9,6 @@ use std::{collections::BTreeMap, io::Write};
 use clap::{Args, ValueEnum};
 use rageval_runner::{
     load::{self, Diagnostics, Policy, calibration_queries::calibration_queries},
-    metric::METRICS,
     model::GoldenSet,
     report::console::text::visible,
 };
@@ -32,8 +31,7 @@ Examples:
   cargo rageval cases lint --deny all --allow near-duplicate
   cargo rageval cases lint --format json
 
-Ends with 0, with 1 where a denied finding is among them, with 2 where the cases can't be read. docs/cases.md says what each code means.
-Metrics of your own test binary are not known to this command.")]
+Ends with 0, with 1 where a denied finding is among them, with 2 where the cases can't be read. docs/cases.md says what each code means.")]
 pub(crate) struct Lint {
     /// Leave findings of this code out; may be given several times
     #[arg(long, value_enum, value_name = "CODE")]
@@ -106,8 +104,9 @@ type Read = (Policy, GoldenSet, std::collections::BTreeSet<String>);
 
 /// All that the findings are about.
 fn read(context: &Context) -> Result<Read, Diagnostics> {
-    let policy = load::policy(&context.root.join(load::FILE_NAME), METRICS)?;
-    let set = load::cases(&policy, METRICS)?;
+    let metrics = context.metrics(&[]);
+    let policy = load::policy(&context.root.join(load::FILE_NAME), &metrics)?;
+    let set = load::cases(&policy, &metrics)?;
     let slices = load::check_slices(&policy, &set);
     if !slices.is_empty() {
         return Err(slices);
