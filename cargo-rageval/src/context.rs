@@ -13,6 +13,8 @@ use rageval_runner::{
     Location,
     harness::Surroundings,
     load,
+    metric::{self, Described, METRICS, Metric},
+    store::own_metrics,
     trust::{Date, utc_day},
 };
 
@@ -133,6 +135,19 @@ impl Context {
             }
             Ok(_) | Err(_) => Ok(file),
         }
+    }
+
+    /// The metrics that the command knows: those that are built in, and those of test binaries as the runs that are named describe them, else the
+    /// newest runs here. None of these can be measured here; their rules can be read, and their scores decided over.
+    pub(crate) fn metrics(&self, named: &[&Path]) -> Vec<&'static dyn Metric> {
+        let mut own = own_metrics::of_newest(&self.runs);
+        for run in named {
+            own.extend(own_metrics::of_run(run));
+        }
+        let own = own.into_iter().filter(|(name, _)| metric::find(name).is_none());
+        // For as long as the process, as the built-in ones are: there are a few, and a process runs one command.
+        let own = own.map(|(name, facts)| &*Box::leak(Box::new(Described::new(&name, facts))) as &'static dyn Metric);
+        METRICS.iter().copied().chain(own).collect()
     }
 
     /// What a run must know of this process.

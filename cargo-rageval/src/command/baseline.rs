@@ -8,7 +8,7 @@ use std::path::Path;
 
 use clap::Subcommand;
 use rageval_runner::{
-    metric::{self, Kind, METRICS, Metric},
+    metric::{self, Kind, Metric},
     model::{
         CaseId, MetricKey,
         run::{Baseline as Kept, LoweredScores},
@@ -50,8 +50,14 @@ fn is_judged(key: &MetricKey) -> bool {
 }
 
 /// Writes a baseline in the place of an earlier one, with the reason for what it lowers; returns what it changes, line by line.
-fn replace(to: &Path, earlier: Option<&Kept>, mut later: Accepted, reason: Option<&str>) -> Result<String, Failure> {
-    let difference = earlier.map(|earlier| Difference::between(earlier, &later.baseline, METRICS));
+fn replace(
+    to: &Path,
+    earlier: Option<&Kept>,
+    mut later: Accepted,
+    reason: Option<&str>,
+    metrics: &[&dyn Metric],
+) -> Result<String, Failure> {
+    let difference = earlier.map(|earlier| Difference::between(earlier, &later.baseline, metrics));
     let lowered = difference.as_ref().map_or(&[][..], |difference| &difference.lowered);
     // A score that is gone can hide any fall: the next baseline would start from nothing.
     let gone = difference.as_ref().map_or(&[][..], |difference| &difference.unscored);

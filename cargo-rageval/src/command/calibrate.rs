@@ -11,7 +11,7 @@ use rageval_runner::{
     evaluate::calibrated,
     gate,
     load::{self, Labels, Policy},
-    metric::METRICS,
+    metric::Metric,
     model::{GoldenSet, MetricKey, UnitInterval},
     report::console::{calibration as told, text::visible},
     store::{
@@ -48,7 +48,7 @@ Examples:
 A file for --judge:
   judge: {provider: openai, model: gpt-4o-mini-2024-07-18, api_key_env: JUDGE_KEY, price: {input: 0.15, output: 0.60}}
 
-A waiver (`waive: {calibration: ...}`) makes the gate pass and not this command. Metrics of your own test binary are not known to it."
+A waiver (`waive: {calibration: ...}`) makes the gate pass and not this command."
 )]
 pub(crate) struct Calibrate {
     #[command(subcommand)]
@@ -105,13 +105,15 @@ struct Files {
     policy: Policy,
     set: GoldenSet,
     labels: Labels,
+    metrics: Vec<&'static dyn Metric>,
 }
 
 impl Files {
     fn read(context: &Context) -> Result<Self, Failure> {
-        let (policy, set) = super::gate::files(context)?;
-        let labels = load::labels(&policy, METRICS).map_err(|problems| Failure::Input(problems.to_string()))?;
-        Ok(Self { policy, set, labels })
+        let metrics = context.metrics(&[]);
+        let (policy, set) = super::gate::files(context, &metrics)?;
+        let labels = load::labels(&policy, &metrics).map_err(|problems| Failure::Input(problems.to_string()))?;
+        Ok(Self { policy, set, labels, metrics })
     }
 
     /// The version of the golden set, stated or locked.
@@ -226,7 +228,7 @@ fn hold_against_people(command: &Measure, context: &Context) -> Result<Ending, F
 fn stored(files: &Files, metrics: &[MetricKey], context: &Context) -> Result<Vec<Found>, Failure> {
     let asking = measure::open(&files.policy, context)?;
     let stamp = |key: &MetricKey| measure::stamp_of(&asking, &files.policy, key);
-    let looked = calibrated::looked(&files.policy, &files.set, METRICS, metrics, stamp);
+    let looked = calibrated::looked(&files.policy, &files.set, &files.metrics, metrics, stamp);
     Ok(looked.into_iter().map(|(key, looked)| Found::of(files, &key, looked, None)).collect())
 }
 
@@ -317,7 +319,7 @@ fn as_json(found: &Found, files: &Files) -> Value {
 
 /// The metrics that need a calibrated judge and have no label, in a line.
 fn unlabelled(files: &Files) -> Option<String> {
-    let facts = METRICS.iter().map(|metric| (metric.name().to_owned(), gate::MetricFacts::of(*metric))).collect();
+    let facts = files.metrics.iter().map(|metric| (metric.name().to_owned(), gate::MetricFacts::of(*metric))).collect();
     let needed = gate::trusted_metrics(&files.policy.rules, &files.set, &facts);
     let labelled = files.labels.metrics();
     let without: Vec<String> =

@@ -45,7 +45,7 @@ pub(crate) fn run(cases: &Cases, context: &Context) -> Result<Ending, Failure> {
 
 /// The policy and the cases that stand here.
 fn files(context: &Context) -> Result<(Policy, GoldenSet), Failure> {
-    super::gate::files(context)
+    super::gate::files(context, &context.metrics(&[]))
 }
 
 /// Reads the lock of the policy; `None` when the set is not locked.

@@ -17,7 +17,7 @@ use rageval_runner::{
         rule::Rules,
     },
     load,
-    metric::METRICS,
+    metric::Metric,
     model::{
         GoldenSet,
         run::{JudgeStamp, SetStamp},
@@ -90,10 +90,11 @@ struct Report<'a> {
 /// Compares and tells.
 pub(crate) fn run(command: &Compare, context: &Context) -> Result<Ending, Failure> {
     let (base, current) = (side(&command.base)?, side(&command.current)?);
+    let metrics = context.metrics(&[&command.base, &command.current]);
     let mut notices = Vec::new();
-    let (rules, set) = surroundings(context, &mut notices);
+    let (rules, set) = surroundings(context, &metrics, &mut notices);
     let facts: BTreeMap<String, MetricFacts> =
-        METRICS.iter().map(|metric| (metric.name().to_owned(), MetricFacts::of(*metric))).collect();
+        metrics.iter().map(|metric| (metric.name().to_owned(), MetricFacts::of(*metric))).collect();
     let frame = Frame { metrics: &facts, rules: &rules, set: &set, seed: SEED };
     let comparison = compare(&base, &current, &frame);
     let told = [told(&command.base, &base), told(&command.current, &current)];
@@ -137,19 +138,19 @@ fn side(path: &Path) -> Result<Side, Failure> {
 }
 
 /// The rules and the cases that stand here; none where there are none, or where they cannot be read by this command.
-fn surroundings(context: &Context, notices: &mut Vec<String>) -> (Rules, GoldenSet) {
+fn surroundings(context: &Context, metrics: &[&dyn Metric], notices: &mut Vec<String>) -> (Rules, GoldenSet) {
     let file = context.root.join(load::FILE_NAME);
     if !file.is_file() {
         notices.push("no thresholds.yaml here: no slices, no pass rates, no clusters".to_owned());
         return (Rules::default(), GoldenSet::default());
     }
-    let read = load::policy(&file, METRICS).and_then(|policy| {
-        let set = load::cases(&policy, METRICS)?;
+    let read = load::policy(&file, metrics).and_then(|policy| {
+        let set = load::cases(&policy, metrics)?;
         Ok((policy.rules, set))
     });
     read.unwrap_or_else(|_| {
         notices.push(
-            "thresholds.yaml or the cases cannot be read by this command (metrics of your own test binary are not known to it): \
+            "thresholds.yaml or the cases cannot be read: \
              no slices, no pass rates, no clusters"
                 .to_owned(),
         );

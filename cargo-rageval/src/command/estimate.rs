@@ -1,6 +1,9 @@
 //! `estimate`: says what a run would ask, before it does, and asks nothing.
 
-use std::{io::Write, path::PathBuf};
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+};
 
 use clap::Args;
 use rageval_runner::{
@@ -11,8 +14,8 @@ use rageval_runner::{
     },
     judge::key::ReplyKeys,
     load::Policy,
-    metric::METRICS,
-    model::{GoldenSet, run::Run},
+    metric::{self, Kind},
+    model::{GoldenSet, MetricKey, run::Run},
     report::console::spending::{money, thousands},
     store::{
         baseline::{self, Answers},
@@ -44,9 +47,7 @@ use crate::{
 Examples:
   cargo rageval estimate
   cargo rageval estimate --run target/rageval/runs/latest
-  RAGEVAL_JUDGE_MODE=live cargo rageval estimate   # as if nothing were stored
-
-Metrics of your own test binary are not known to this command.")]
+  RAGEVAL_JUDGE_MODE=live cargo rageval estimate   # as if nothing were stored")]
 pub(crate) struct EstimateRun {
     /// The run whose answers are taken [default: the latest run]
     #[arg(long, value_name = "RUN")]
@@ -58,7 +59,9 @@ pub(crate) struct EstimateRun {
 
 /// Counts and tells.
 pub(crate) fn run(command: &EstimateRun, context: &Context) -> Result<Ending, Failure> {
-    let (policy, set) = gate::files(context)?;
+    let named: Vec<&Path> = command.run.as_deref().into_iter().collect();
+    let metrics = context.metrics(&named);
+    let (policy, set) = gate::files(context, &metrics)?;
     let modes = policy.reply_modes(asking::mode_of(context)?);
     let samples = samples(command, context, &policy, &set)?;
     let store = |named: Option<&PathBuf>| ReplyStore::new(&policy.root, named.map(PathBuf::as_path));
@@ -69,18 +72,23 @@ pub(crate) fn run(command: &EstimateRun, context: &Context) -> Result<Ending, Fa
         .as_ref()
         .and_then(|spec| Some(Vectors::new(store(spec.replies.as_ref()), VectorKeys::of(spec)?, modes.embedder)));
     let stored = Stored { replies: replies.as_ref(), vectors: vectors.as_ref() };
-    let estimate = estimate(&set, &policy.rules, &policy.judge.prompts, METRICS, &samples, stored);
+    let estimate = estimate(&set, &policy.rules, &policy.judge.prompts, &metrics, &samples, stored);
+    let asks = |key: &&MetricKey| {
+        metric::find(key.name()).is_none()
+            && metrics.iter().any(|metric| metric.name() == key.name() && metric.kind() == Kind::Judged)
+    };
+    let elsewhere: Vec<String> = policy.rules.metrics.keys().filter(asks).map(ToString::to_string).collect();
     let bill = Bill::new(&estimate, &policy, stored);
     let beyond = beyond(&bill, &policy);
     match command.format {
         Format::Text => {
             let mut out = crate::out::stdout();
-            for line in table(&estimate).iter().chain(&notes(&estimate, &policy, &bill)).chain(&beyond) {
+            for line in table(&estimate).iter().chain(&notes(&estimate, &policy, &bill, &elsewhere)).chain(&beyond) {
                 writeln!(out, "{line}")?;
             }
             out.flush()?;
         }
-        Format::Json => print_json(&as_json(&estimate, &bill, &beyond))?,
+        Format::Json => print_json(&as_json(&estimate, &bill, &beyond, &elsewhere))?,
     }
     Ok(if beyond.is_empty() { Ending::Pass } else { Ending::Fail })
 }
@@ -144,7 +152,7 @@ fn samples(command: &EstimateRun, context: &Context, policy: &Policy, set: &Gold
 }
 
 /// The same for programs. `usd` is `null` where a price is not known; without a model that may cost money it is 0.
-fn as_json(estimate: &Estimate, bill: &Bill, beyond: &[String]) -> Value {
+fn as_json(estimate: &Estimate, bill: &Bill, beyond: &[String], elsewhere: &[String]) -> Value {
     let counts = |asked: &Asked| {
         json!({
             "requests": asked.requests,
@@ -172,6 +180,7 @@ fn as_json(estimate: &Estimate, bill: &Bill, beyond: &[String]) -> Value {
         "usd": bill.usd.ok(),
         "cases": cases,
         "open_ended": estimate.open_ended,
+        "not_counted": elsewhere,
         "beyond": beyond,
     })
 }
@@ -195,7 +204,7 @@ fn table(estimate: &Estimate) -> Vec<String> {
 }
 
 /// What the numbers stand on, and what is not in them.
-fn notes(estimate: &Estimate, policy: &Policy, bill: &Bill) -> Vec<String> {
+fn notes(estimate: &Estimate, policy: &Policy, bill: &Bill, elsewhere: &[String]) -> Vec<String> {
     let total = estimate.total();
     let mut notes = vec![String::new()];
     notes.push(match (bill.asked, bill.usd) {
@@ -236,6 +245,10 @@ fn notes(estimate: &Estimate, policy: &Policy, bill: &Bill) -> Vec<String> {
             "open     {name}: no stand-in reply for {} {requests}; what follows on them is not counted",
             thousands(*count)
         ));
+    }
+    if !elsewhere.is_empty() {
+        let named = elsewhere.join(", ");
+        notes.push(format!("besides  {named}: of a test binary, which alone knows what it asks; not counted"));
     }
     if total.missing > 0 {
         notes.push(format!(

@@ -47,7 +47,6 @@ Examples:
   cargo rageval explain refund-window faithfulness --full | less
   cargo rageval explain refund-window --format json
 
-Formulas of your own test binary's metrics are not known to this command.
 Exit code: 0 when it is printed, whatever it says; 2 where there is no such case, metric or run.")]
 pub(crate) struct Explain {
     /// The case's id
@@ -71,7 +70,7 @@ pub(crate) fn run(command: &Explain, context: &Context) -> Result<Ending, Failur
     let run = read(&path)?;
     let record = record(&run, &path, &command.case)?;
     let metric = command.metric.as_deref().map(|name| metric(record, name)).transpose()?;
-    let surroundings = Surroundings::read(context, &run.manifest);
+    let surroundings = Surroundings::read(context, &context.metrics(&[&path]), &run.manifest);
     let explanation = Explanation::of(&run, &path, record, metric.as_ref(), &surroundings, context);
     let mut out = crate::out::stdout();
     match command.format {

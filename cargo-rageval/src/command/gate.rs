@@ -15,7 +15,7 @@ use rageval_runner::{
     gate::{self, Basis, MetricFacts},
     judge,
     load::{self, Policy},
-    metric::METRICS,
+    metric::Metric,
     model::{
         CaseId, CaseScores, GoldenCase, GoldenSet, MetricKey, Record, Records, Scores,
         run::{AcceptedRun, Baseline, Decision, Manifest, Run, SnapshotFailure},
@@ -49,9 +49,7 @@ use crate::{
 Examples:
   cargo rageval gate                     # the latest run
   cargo rageval gate shards/*/run.json   # RAGEVAL_SHARD=1/3, 2/3 and 3/3
-  cargo rageval gate shards/*/run.json --out whole && cargo rageval baseline accept whole
-
-Metrics of your own test binary are not known to this command.")]
+  cargo rageval gate shards/*/run.json --out whole && cargo rageval baseline accept whole")]
 pub(crate) struct Gate {
     /// Run folders or run.json files [default: the latest run]
     pub(super) runs: Vec<PathBuf>,
@@ -117,7 +115,8 @@ fn whole_run(target: Option<&str>) -> String {
 
 /// The runs that are named as one, decided by the files as they are now. Where cases have no record nothing is decided.
 fn decided(named: &[PathBuf], context: &Context) -> Result<Run, Failure> {
-    let (policy, set) = files(context)?;
+    let metrics = context.metrics(&named.iter().map(PathBuf::as_path).collect::<Vec<_>>());
+    let (policy, set) = files(context, &metrics)?;
     let (baseline, history) = accepted(&policy)?;
     let merged = merge(named)?;
     matches(&merged, &policy, &set)?;
@@ -129,7 +128,7 @@ fn decided(named: &[PathBuf], context: &Context) -> Result<Run, Failure> {
         notices.push(format!("spent: {}", spending::line(spent, &policy.budget.clone().unwrap_or_default())));
     }
     let facts: BTreeMap<String, MetricFacts> =
-        METRICS.iter().map(|metric| (metric.name().to_owned(), MetricFacts::of(*metric))).collect();
+        metrics.iter().map(|metric| (metric.name().to_owned(), MetricFacts::of(*metric))).collect();
     let basis = Basis {
         rules: &policy.rules,
         baseline: baseline.as_ref(),
@@ -140,7 +139,7 @@ fn decided(named: &[PathBuf], context: &Context) -> Result<Run, Failure> {
         target: merged.manifest.target.as_deref().unwrap_or("rag_regression"),
     };
     let mut trust = trusted(&merged.manifest, merged.records.values().map(Arc::as_ref), &policy);
-    let (of_calibrations, looked) = calibrations(&merged.manifest, &policy, &set, &facts, &mut trust)?;
+    let (of_calibrations, looked) = calibrations(&merged.manifest, (&policy, &set), &metrics, &facts, &mut trust)?;
     let is_missing = |case: &&GoldenCase| !merged.records.contains_key(&case.id);
     let missing: BTreeSet<CaseId> = set.cases.iter().filter(is_missing).map(|case| case.id.clone()).collect();
     let mut decisions = Vec::new();
@@ -200,8 +199,8 @@ pub(super) fn trusted<'r>(manifest: &Manifest, records: impl Iterator<Item = &'r
 /// that the policy names, so that a run of another one has none. With what was looked at, for reports.
 fn calibrations(
     manifest: &Manifest,
-    policy: &Policy,
-    set: &GoldenSet,
+    (policy, set): (&Policy, &GoldenSet),
+    metrics: &[&'static dyn Metric],
     facts: &BTreeMap<String, MetricFacts>,
     trust: &mut Trust,
 ) -> Result<(Vec<Decision>, BTreeMap<MetricKey, Looked>), Failure> {
@@ -218,12 +217,12 @@ fn calibrations(
     let is_of_the_policy = stamp::of_scores(policy, judge.as_ref(), embedder.as_deref()) == manifest.judge;
     let judged = |key: &MetricKey| {
         if is_of_the_policy {
-            stamp::of_metric(policy, judge.as_ref(), embedder.as_deref(), METRICS, key)
+            stamp::of_metric(policy, judge.as_ref(), embedder.as_deref(), metrics, key)
         } else {
             manifest.judge.clone()
         }
     };
-    let looked = calibrated::looked(policy, set, METRICS, &keys, judged);
+    let looked = calibrated::looked(policy, set, metrics, &keys, judged);
     match waiver {
         Some(waiver) if looked.values().all(|looked| looked.refusals.is_empty()) => {
             trust.notices.push(waiver.waives_nothing(today));
@@ -254,11 +253,11 @@ fn decide(
 }
 
 /// The policy and the cases that stand here.
-pub(super) fn files(context: &Context) -> Result<(Policy, GoldenSet), Failure> {
+pub(super) fn files(context: &Context, metrics: &[&dyn Metric]) -> Result<(Policy, GoldenSet), Failure> {
     let problems = |problems: &load::Diagnostics| Failure::Input(problems.to_string());
     let file = context.policy_that_is_there().map_err(Failure::Input)?;
-    let policy = load::policy(&file, METRICS).map_err(|error| problems(&error))?;
-    let set = load::cases(&policy, METRICS).map_err(|error| problems(&error))?;
+    let policy = load::policy(&file, metrics).map_err(|error| problems(&error))?;
+    let set = load::cases(&policy, metrics).map_err(|error| problems(&error))?;
     let slices = load::check_slices(&policy, &set);
     if slices.is_empty() { Ok((policy, set)) } else { Err(problems(&slices)) }
 }

@@ -10,7 +10,6 @@ use std::{
 use clap::{Args, Subcommand};
 use rageval_runner::{
     load::{self, Policy},
-    metric::METRICS,
     model::{Unmeasured, Verdict, run::JudgeStamp},
     report::console::text::{interval_text, shortened, visible},
     store::{
@@ -89,7 +88,7 @@ pub(crate) fn run(judge: &Judge, context: &Context) -> Result<Ending, Failure> {
 
 fn run_check(check: &Check, context: &Context) -> Result<Ending, Failure> {
     let file = context.policy_that_is_there().map_err(Failure::Input)?;
-    let policy = load::policy(&file, METRICS).map_err(|problems| Failure::Input(problems.to_string()))?;
+    let policy = load::policy(&file, &context.metrics(&[])).map_err(|problems| Failure::Input(problems.to_string()))?;
     let judge = asking::open_judge(&policy)?;
     let stamp = judge.stamp();
     if judge.is_deterministic() {
@@ -174,7 +173,7 @@ fn tell_faults(faults: &[(String, Unmeasured)]) {
 
 /// The claims of the baseline that are drawn, else the built-in probes.
 fn drawn(context: &Context) -> Result<Vec<Probe>, Failure> {
-    let (policy, set) = gate::files(context)?;
+    let (policy, set) = gate::files(context, &context.metrics(&[]))?;
     let input = |error: &dyn std::fmt::Display| Failure::Input(error.to_string());
     let Some(regression) = &policy.rules.regression else { return Ok(probe_set::built_in()) };
     let path = context.root.join(&regression.baseline);

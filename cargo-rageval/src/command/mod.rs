@@ -104,7 +104,7 @@ pub(crate) fn run(context: &Context) -> Result<Ending, Failure> {
         Command::Replies(replies) => replies::run(&replies, context),
         Command::Snapshots(snapshots) => snapshots::run(&snapshots, context),
         Command::Prune(prune) => prune::run(&prune, context),
-        Command::Schema(schema) => schema::run(&schema),
+        Command::Schema(schema) => schema::run(&schema, context),
         Command::Completions(completions) => completions::run(&completions),
     }
 }

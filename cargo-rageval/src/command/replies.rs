@@ -17,7 +17,6 @@ use rageval_runner::{
         key::{ReplyKey, ReplyKeys},
     },
     load::{self, Policy},
-    metric::METRICS,
     model::{
         AskedOf, Exchange, Request,
         run::{JudgeStamp, Run},
@@ -69,7 +68,8 @@ impl Stored {
     /// Reads the policy; models that are code have nothing stored.
     pub(super) fn of_policy(context: &Context) -> Result<Self, Failure> {
         let file = context.policy_that_is_there().map_err(Failure::Input)?;
-        let policy = load::policy(&file, METRICS).map_err(|problems| Failure::Input(problems.to_string()))?;
+        let policy =
+            load::policy(&file, &context.metrics(&[])).map_err(|problems| Failure::Input(problems.to_string()))?;
         let replies = ReplyKeys::of(&policy.judge);
         let vectors = policy.embedder.as_ref().and_then(VectorKeys::of);
         if replies.is_none() && vectors.is_none() {

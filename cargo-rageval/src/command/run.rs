@@ -4,6 +4,7 @@ pub(super) mod pick;
 pub(super) mod progress;
 
 use std::{
+    collections::BTreeSet,
     io::{self, Write},
     path::Path,
     process,
@@ -13,8 +14,10 @@ use clap::{Args, ValueEnum};
 use rageval_runner::{
     Location,
     harness::{Ended, Opened, Order, Part, Start},
+    load::Policy,
+    metric,
     model::{
-        Place,
+        GoldenSet, MetricKey, Place,
         run::{Conclusion, Decision, Ruling, Run},
     },
     report::console::text::visible,
@@ -85,7 +88,10 @@ impl RunGate {
 /// Runs and tells.
 pub(crate) fn run(command: &RunGate, context: &Context) -> Result<Ending, Failure> {
     let file = context.policy_that_is_there().map_err(Failure::Input)?;
-    let opened = Opened::read(&file).map_err(Failure::Input)?;
+    let opened = Opened::read(&file, context.metrics(&[])).map_err(Failure::Input)?;
+    if let Some(why) = of_a_test(opened.policy(), opened.set()) {
+        return Err(Failure::Input(why));
+    }
     let mut part = command.picking.part(opened.set()).map_err(Failure::Input)?;
     if command.failed {
         let last = last_run(context)?;
@@ -179,6 +185,17 @@ fn last_run(context: &Context) -> Result<Run, Failure> {
         return Err(Failure::Input(why));
     }
     runs::read(&latest).map_err(|error| Failure::Input(format!("--failed: {error}")))
+}
+
+/// Why these files are no run of this command's: metrics of a test binary, which alone can measure them.
+fn of_a_test(policy: &Policy, set: &GoldenSet) -> Option<String> {
+    let keys = policy.rules.metrics.keys().chain(set.cases.iter().flat_map(|case| case.bars.keys()));
+    let names: BTreeSet<&str> = keys.map(MetricKey::name).collect();
+    let own: Vec<&str> = names.into_iter().filter(|name| metric::find(name).is_none()).collect();
+    (!own.is_empty()).then(|| {
+        let named = own.join(", ");
+        format!("thresholds.yaml or a case names {named}: of a test binary, which alone can measure that; run the test: cargo test")
+    })
 }
 
 /// Ends at once on Ctrl-C, and says how to go on: every record that is there is a whole file.

@@ -4,9 +4,12 @@ use std::io::Write;
 
 use clap::{Args, ValueEnum};
 
-use rageval_runner::{load, metric::METRICS};
+use rageval_runner::load;
 
-use crate::exit::{Ending, Failure};
+use crate::{
+    context::Context,
+    exit::{Ending, Failure},
+};
 
 /// Print the JSON schema of a file
 #[derive(Debug, Args)]
@@ -37,11 +40,11 @@ enum File {
 }
 
 /// Prints it.
-pub(crate) fn run(schema: &Schema) -> Result<Ending, Failure> {
+pub(crate) fn run(schema: &Schema, context: &Context) -> Result<Ending, Failure> {
     let schema = match schema.file {
         File::Cases => load::schema::cases(),
         File::Labels => load::schema::labels(),
-        File::Thresholds => load::schema::thresholds(METRICS),
+        File::Thresholds => load::schema::thresholds(&context.metrics(&[])),
         File::Run => schemars::schema_for!(rageval_runner::model::run::Run).to_value(),
         File::Report => schemars::schema_for!(crate::report::json::Report<'_>).to_value(),
     };

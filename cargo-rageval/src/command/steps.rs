@@ -7,7 +7,7 @@ use rageval_runner::{
     evaluate,
     judge::{Judge, key::ReplyKeys, spec::JudgeProvider},
     load::{self, Policy, steps::FromFile},
-    metric::{METRICS, g_eval, material},
+    metric::{g_eval, material},
     model::Language,
     report::console::{spending, text::visible},
     store::{
@@ -68,8 +68,8 @@ impl From<Words> for Language {
 /// Asks, writes, and says what it wrote.
 pub(crate) fn run(steps: &Steps, context: &Context) -> Result<Ending, Failure> {
     let file = context.policy_that_is_there().map_err(Failure::Input)?;
-    let (policy, all) =
-        load::steps::from_files(&file, METRICS).map_err(|problems| Failure::Input(problems.to_string()))?;
+    let (policy, all) = load::steps::from_files(&file, &context.metrics(&[]))
+        .map_err(|problems| Failure::Input(problems.to_string()))?;
     let over = asking::mode_of(context)?;
     let wanted = wanted(steps, &all)?;
     if wanted.is_empty() {

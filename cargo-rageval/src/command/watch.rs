@@ -85,7 +85,8 @@ pub(crate) fn run(command: &Watch, context: &Context) -> Result<Ending, Failure>
     let mut test = Test::new(context);
     let mut problems = String::new();
     loop {
-        let has_told = match context.policy_that_is_there().and_then(|file| Opened::read(&file)) {
+        let read = context.policy_that_is_there().and_then(|file| Opened::read(&file, context.metrics(&[])));
+        let has_told = match read {
             Ok(opened) => {
                 // Before the files are looked into: what changes from here on is told.
                 watcher.look_at(&root, Some(opened.policy())).map_err(at_fault)?;

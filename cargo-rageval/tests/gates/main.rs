@@ -4,6 +4,7 @@
 
 mod apply;
 mod explain;
+mod own_metrics;
 #[path = "../../../rageval-runner/tests/support/trials.rs"]
 mod trials;
 
@@ -36,9 +37,12 @@ async fn answer(query: String) -> rageval_runner::Result<Answer> {
 
 fn main() -> ExitCode {
     if std::env::var_os(SWITCH).is_some() {
-        return rageval_runner::Suite::new(rageval_runner::location!()).system(answer).run();
+        return rageval_runner::Suite::new(rageval_runner::location!())
+            .system(answer)
+            .metric(&own_metrics::BRIEF)
+            .run();
     }
-    trials::run(&[("apply", apply::TESTS), ("explain", explain::TESTS)])
+    trials::run(&[("apply", apply::TESTS), ("explain", explain::TESTS), ("own_metrics", own_metrics::TESTS)])
 }
 
 /// A project in a folder of its own.

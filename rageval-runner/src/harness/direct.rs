@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    fmt,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -18,7 +19,7 @@ use super::{
 };
 use crate::{
     load::{self, Policy},
-    metric::{METRICS, Metric},
+    metric::Metric,
     model::{
         CaseId, GoldenSet, Record, Records,
         run::{Decision, Manifest, Run},
@@ -54,10 +55,17 @@ pub struct Surroundings {
 }
 
 /// A policy with its golden cases, as they stand in their files.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Opened {
     policy: Policy,
     set: GoldenSet,
+    metrics: Vec<&'static dyn Metric>,
+}
+
+impl fmt::Debug for Opened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Opened").field("policy", &self.policy).field("set", &self.set).finish_non_exhaustive()
+    }
 }
 
 /// What is to be run.
@@ -134,15 +142,15 @@ impl From<Problem> for Refusal {
 }
 
 impl Opened {
-    /// Reads the policy and its cases.
+    /// Reads the policy and its cases, which may name these metrics. One that is only [described](crate::metric::Described) leaves the cases that are
+    /// asked unmeasured.
     ///
     /// # Errors
     /// Every problem of all files.
-    pub fn read(policy: &Path) -> Result<Self, String> {
-        let metrics = metrics();
+    pub fn read(policy: &Path, metrics: Vec<&'static dyn Metric>) -> Result<Self, String> {
         let policy = load::policy(policy, &metrics).map_err(|problems| problems.to_string())?;
         let Files { policy, set, .. } = setup::whole(policy, &metrics)?;
-        Ok(Self { policy, set })
+        Ok(Self { policy, set, metrics })
     }
 
     /// The policy.
@@ -251,16 +259,12 @@ impl Opened {
             location: surroundings.location,
             purpose: Purpose::Running,
             function: None,
-            metrics: METRICS.to_vec(),
+            metrics: self.metrics,
             context: Context::of_command(surroundings),
             files: Files { policy: self.policy, set: self.set, scope },
             course: Course { teller: Some(teller), partial, ..Course::default() },
         }
     }
-}
-
-fn metrics() -> Vec<&'static dyn Metric> {
-    METRICS.to_vec()
 }
 
 /// The run that was begun last, where it did not come to its end.

@@ -13,9 +13,11 @@ use super::{
     verdict,
 };
 use crate::{
+    metric::{self, described::describe},
     model::{
         CaseId, MetricKey,
         background::Background,
+        described::DescribedMetric,
         run::{Decision, Manifest, SetStamp, SystemStamp},
     },
     report::background,
@@ -47,6 +49,7 @@ impl Session {
                 generator: self.files.policy.system.generator.clone(),
             },
             metric_versions: self.metric_versions(),
+            own_metrics: self.own_metrics(),
             parameters: self.files.policy.rules.parameters(),
             policy_digest: self.files.policy.digest.clone(),
             git_revision: runs::git_revision(&self.files.policy.root),
@@ -75,6 +78,17 @@ impl Session {
             rules.chain(self.files.set.cases.iter().flat_map(|case| case.bars.keys())).map(MetricKey::name).collect();
         let known = self.metrics.iter().filter(|metric| named.contains(metric.name()));
         known.map(|metric| (metric.name().to_owned(), metric.version())).collect()
+    }
+
+    /// The metrics that are not built in, as others must know them to read this policy and decide over this run.
+    fn own_metrics(&self) -> BTreeMap<String, DescribedMetric> {
+        let rules = &self.files.policy.rules.metrics;
+        let own = self.metrics.iter().filter(|metric| metric::find(metric.name()).is_none());
+        let described = own.map(|metric| {
+            let of_it = rules.iter().filter(|(key, _)| key.name() == metric.name());
+            (metric.name().to_owned(), describe(*metric, of_it.map(|(_, rule)| &rule.params)))
+        });
+        described.collect()
     }
 
     /// Ends the run of one process: writes the run file, also when cases failed.

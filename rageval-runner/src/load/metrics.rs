@@ -19,6 +19,10 @@ use super::{
 /// The metrics that exist: built in and the user's own.
 pub(crate) type Metrics<'m> = &'m [&'m dyn Metric];
 
+/// What to do where a name is like no other.
+const OWN: &str =
+    "a metric of your own is passed to `main!` in the test; the command knows it once that test has run here";
+
 /// A metric's name with cut-off and label, and the metric.
 pub(crate) fn key<'m>(
     reader: &mut Reader<'_>,
@@ -39,7 +43,8 @@ pub(crate) fn key<'m>(
         }
     };
     let Some(metric) = metrics.iter().copied().find(|metric| metric.name() == key.name()) else {
-        let help = reader.problems.suggestion(key.name(), metrics.iter().map(|metric| metric.name()));
+        let similar = reader.problems.suggestion(key.name(), metrics.iter().map(|metric| metric.name()));
+        let help = similar.or_else(|| Some(OWN.to_owned()));
         let problem = reader.problem(span, format!("unknown metric {}", quoted(key.name()))).maybe_help(help);
         reader.problems.push(problem);
         return None;
@@ -108,6 +113,11 @@ pub(crate) fn param(reader: &mut Reader<'_>, node: &Node<'_>, param: &Param) -> 
         }
         ParamKind::SomeOf(words) => some_of(reader, node, &what, words),
         ParamKind::Levels => levels(reader, node, &what),
+        ParamKind::Any => {
+            let faults = reader.problems.len();
+            let value = json(reader, node);
+            (reader.problems.len() == faults).then_some(value)
+        }
         ParamKind::JsonSchema => {
             let faults = reader.problems.len();
             let schema = json(reader, node);

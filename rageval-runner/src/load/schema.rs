@@ -204,6 +204,7 @@ fn metric_rule(metric: &dyn Metric) -> Value {
                 "additionalProperties": {"type": "number", "minimum": 0, "maximum": 1},
             }),
             ParamKind::JsonSchema => json!({"type": ["object", "boolean"]}),
+            ParamKind::Any => json!({}),
         };
         schema["description"] = json!(param.about);
         rules["properties"][param.name] = schema;

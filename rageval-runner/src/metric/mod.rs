@@ -10,6 +10,7 @@ pub mod context_precision;
 pub mod context_recall;
 pub mod context_relevancy;
 mod custom;
+pub mod described;
 pub mod faithfulness;
 pub mod g_eval;
 pub mod hallucination;
@@ -39,9 +40,11 @@ pub mod worked;
 use std::collections::BTreeMap;
 
 pub use custom::FnMetric;
+pub use described::Described;
 pub use reread::Reread;
 pub use worked::{Formula, Made};
 
+pub use crate::model::described::{Cutoff, Kind};
 use crate::model::{Detail, GoldenCase, Language, MetricKey, Outcome, Request, Sample, Score, Transcript};
 
 /// Every metric that is built in, in the order of the documentation. Adding one is a file and a line here.
@@ -131,32 +134,10 @@ pub mod cause {
     pub const PROBABILITIES: &str = "score probabilities unusable";
     /// The accepted run holds the case without an answer that could be compared.
     pub const BASELINE: &str = "baseline answer blank";
+    /// A metric that only another binary can measure.
+    pub const ELSEWHERE: &str = "metric of another binary";
     /// A score outside 0 to 1.
     pub const RANGE: &str = "score out of range";
-}
-
-/// What a metric looks at; the prefix of its place in reports and the default decision rule follow from it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    /// The ranking of what was fetched.
-    Retrieval,
-    /// The answer's text, by rule; these can be negated with `not: true`.
-    Text,
-    /// A measured quantity against a `max`: length, latency, tokens, cost.
-    Quantity,
-    /// A judge's verdicts.
-    Judged,
-}
-
-/// Whether a metric's key carries a cut-off after `@`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cutoff {
-    /// `hit_rate@5` only.
-    Required,
-    /// `mrr` and `mrr@10`.
-    Optional,
-    /// `faithfulness` only.
-    Refused,
 }
 
 /// What a parameter's value must be.
@@ -184,6 +165,8 @@ pub enum ParamKind {
     JsonSchema,
     /// A map of at least two texts, each with a number from 0 to 1.
     Levels,
+    /// Whatever there is; the metric checks it itself.
+    Any,
 }
 
 /// One parameter that a metric takes in `thresholds.yaml` or in a case's `thresholds`.

@@ -4,6 +4,7 @@ pub mod background;
 pub mod case;
 pub mod claim;
 pub mod decision;
+pub mod described;
 pub mod ids;
 pub mod label;
 pub mod outcome;

@@ -9,6 +9,7 @@ pub use super::decision::{
 };
 use super::{
     background::{Background, CaseBackground},
+    described::DescribedMetric,
     ids::{CaseId, DocId, MetricKey},
     outcome::Outcome,
     record::Record,
@@ -70,6 +71,9 @@ pub struct Manifest {
     pub system: SystemStamp,
     /// Version of each metric's definition, by metric name.
     pub metric_versions: BTreeMap<String, u32>,
+    /// The metrics of the test binary itself, by name; empty where it has none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub own_metrics: BTreeMap<String, DescribedMetric>,
     /// Digest of the rules that were applied.
     pub policy_digest: String,
     /// The commit, where the run happened in a git work tree.

@@ -10,6 +10,7 @@ pub mod labels;
 pub mod ledger;
 pub mod lock;
 pub mod minute;
+pub mod own_metrics;
 pub mod pending;
 pub mod probes;
 pub mod prune;

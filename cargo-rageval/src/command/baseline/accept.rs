@@ -9,7 +9,6 @@ use clap::Args;
 use rageval_runner::{
     evaluate::thrice::ReadFirst,
     load::{self, Policy},
-    metric::METRICS,
     model::{
         AskedOf, GoldenSet, Outcome, Record,
         run::{Ruling, Run},
@@ -82,9 +81,10 @@ pub(super) fn run(accept: &Accept, context: &Context) -> Result<Ending, Failure>
         return Err(Failure::Input(why));
     }
     let run = runs::read(&from).map_err(|error| input(&error))?;
-    // A policy or cases that cannot be read here (they may name metrics of the test binary) say nothing.
-    let policy = load::policy(&context.root.join(load::FILE_NAME), METRICS).ok();
-    let set = policy.as_ref().and_then(|policy| load::cases(policy, METRICS).ok());
+    let metrics = context.metrics(&[&from]);
+    // A policy or cases that cannot be read here say nothing.
+    let policy = load::policy(&context.root.join(load::FILE_NAME), &metrics).ok();
+    let set = policy.as_ref().and_then(|policy| load::cases(policy, &metrics).ok());
     let other = policy.as_ref().and_then(|policy| of_another(&run, policy, set.as_ref()));
     let to = match &accept.to {
         Some(to) => to.clone(),
@@ -126,7 +126,7 @@ pub(super) fn run(accept: &Accept, context: &Context) -> Result<Ending, Failure>
         }
     }
     let cases = count(accepted.baseline.cases.len(), "case");
-    let changes = replace(&to, earlier.as_ref(), accepted, accept.reason.as_deref())?;
+    let changes = replace(&to, earlier.as_ref(), accepted, accept.reason.as_deref(), &metrics)?;
     let mut out = crate::out::stdout();
     let run = &run.manifest;
     let revision = run.git_revision.as_deref().map(|revision| format!(" at {revision:.12}")).unwrap_or_default();

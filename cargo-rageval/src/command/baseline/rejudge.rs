@@ -56,9 +56,7 @@ use crate::{
 Examples:
   cargo rageval baseline rejudge
   cargo rageval baseline rejudge --accept --reason \"gpt-4o-2024-08-06 is switched off\"
-  cargo rageval baseline rejudge --baseline baselines/pt.json
-
-Metrics of your own test binary are not known to this command.")]
+  cargo rageval baseline rejudge --baseline baselines/pt.json")]
 pub(crate) struct Rejudge {
     /// The baseline file [default: the one that thresholds.yaml names, else baselines/main.json beside it]
     #[arg(long, value_name = "FILE")]
@@ -91,7 +89,7 @@ struct Answered<'a> {
 
 pub(super) fn run(rejudge: &Rejudge, context: &Context) -> Result<Ending, Failure> {
     let input = |error: &dyn std::fmt::Display| Failure::Input(error.to_string());
-    let (policy, set) = gate::files(context)?;
+    let (policy, set) = gate::files(context, &context.metrics(&[]))?;
     let named = policy.rules.regression.as_ref().map_or("baselines/main.json", |regression| &regression.baseline);
     let path = rejudge.baseline.clone().unwrap_or_else(|| context.root.join(named));
     let earlier = baseline::read(&path).map_err(|error| input(&error))?;
@@ -159,7 +157,8 @@ pub(super) fn run(rejudge: &Rejudge, context: &Context) -> Result<Ending, Failur
             None => Ending::Undecided,
             Some(accepted) => {
                 let cases = count(accepted.baseline.cases.len(), "case");
-                let changes = replace(&path, Some(&earlier), accepted, rejudge.reason.as_deref())?;
+                let changes =
+                    replace(&path, Some(&earlier), accepted, rejudge.reason.as_deref(), &context.metrics(&[]))?;
                 show(&format!("\n{}: {cases} accepted, as this judge scores them\n{changes}", path.display()))?;
                 Ending::Pass
             }

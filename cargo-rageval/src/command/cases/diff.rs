@@ -8,7 +8,6 @@ use std::{
 use clap::Args;
 use rageval_runner::{
     load::{self, Policy},
-    metric::METRICS,
     report::console::text::visible,
     store::lock::{self, LockFiles},
     trust::lock::{Difference, Lock},
@@ -32,9 +31,7 @@ use crate::{
 Examples:
   cargo rageval cases diff
   git show main:cases/golden.lock > main.lock && cargo rageval cases diff main.lock
-  cargo rageval cases diff ../other-checkout/cases
-
-Metrics of your own test binary are not known to this command.")]
+  cargo rageval cases diff ../other-checkout/cases")]
 pub(crate) struct Diff {
     /// A lock, or a folder of cases, to compare with [default: the lock of the cases]
     earlier: Option<PathBuf>,
@@ -49,7 +46,7 @@ pub(super) fn run(command: &Diff, context: &Context) -> Result<Ending, Failure> 
     let files = LockFiles::of(&policy.cases);
     let name = files.name(&policy.root);
     let (earlier, what) = match &command.earlier {
-        Some(folder) if folder.is_dir() => (of_folder(folder, &policy)?, folder.display().to_string()),
+        Some(folder) if folder.is_dir() => (of_folder(folder, &policy, context)?, folder.display().to_string()),
         Some(file) => {
             let lock = lock::read(file).map_err(|error| Failure::Input(error.to_string()))?;
             let what = format!("version {} of {}", lock.version, file.display());
@@ -96,10 +93,10 @@ fn as_json(difference: &Difference, since: &str) -> Value {
 }
 
 /// The cases of another folder, read by the same policy.
-fn of_folder(folder: &Path, policy: &Policy) -> Result<Lock, Failure> {
+fn of_folder(folder: &Path, policy: &Policy, context: &Context) -> Result<Lock, Failure> {
     let mut other = policy.clone();
     folder.clone_into(&mut other.cases);
-    let set = load::cases(&other, METRICS).map_err(|problems| Failure::Input(problems.to_string()))?;
+    let set = load::cases(&other, &context.metrics(&[])).map_err(|problems| Failure::Input(problems.to_string()))?;
     let version = set.version.clone().unwrap_or_default();
     Ok(Lock::of(&set, version))
 }

@@ -9,7 +9,6 @@ use std::{collections::BTreeMap, io::Write, path::Path};
 use clap::{Args, ValueEnum};
 use rageval_runner::{
     load::{self, Diagnostics, Policy, calibration_queries::calibration_queries},
-    metric::METRICS,
     model::GoldenSet,
     report::console::text::visible,
 };
@@ -32,8 +31,7 @@ Examples:
   cargo rageval cases lint --deny all --allow near-duplicate
   cargo rageval cases lint --format json
 
-Ends with 0, with 1 where a denied finding is among them, with 2 where the cases can't be read. docs/cases.md says what each code means.
-Metrics of your own test binary are not known to this command.")]
+Ends with 0, with 1 where a denied finding is among them, with 2 where the cases can't be read. docs/cases.md says what each code means.")]
 pub(crate) struct Lint {
     /// Leave findings of this code out; may be given several times
     #[arg(long, value_enum, value_name = "CODE")]
@@ -76,7 +74,7 @@ pub(super) fn run(command: &Lint, context: &Context) -> Result<Ending, Failure> 
         }
     }
     let file = context.policy_that_is_there().map_err(Failure::Input)?;
-    let found = read(&file).map(|(policy, golden_set, queries)| {
+    let found = read(&file, context).map(|(policy, golden_set, queries)| {
         let mut findings = findings(&policy, &golden_set, &queries);
         findings.retain(|finding| !command.allow.contains(&finding.code));
         (golden_set.cases.len(), findings)
@@ -106,9 +104,10 @@ pub(super) fn run(command: &Lint, context: &Context) -> Result<Ending, Failure> 
 type Read = (Policy, GoldenSet, std::collections::BTreeSet<String>);
 
 /// All that the findings are about.
-fn read(file: &Path) -> Result<Read, Diagnostics> {
-    let policy = load::policy(file, METRICS)?;
-    let set = load::cases(&policy, METRICS)?;
+fn read(file: &Path, context: &Context) -> Result<Read, Diagnostics> {
+    let metrics = context.metrics(&[]);
+    let policy = load::policy(file, &metrics)?;
+    let set = load::cases(&policy, &metrics)?;
     let slices = load::check_slices(&policy, &set);
     if !slices.is_empty() {
         return Err(slices);

@@ -35,9 +35,7 @@ Examples:
   cargo rageval cases lock --bump minor --message \"Questions on refunds\"
   cargo rageval cases lock --message \"Prices of 2026\"                    # at the version that the cases state
 
-patch: the same questions, said better. minor: cases added or corrected. major: a set that asks for something else.
-
-Metrics of your own test binary are not known to this command.")]
+patch: the same questions, said better. minor: cases added or corrected. major: a set that asks for something else.")]
 pub(crate) struct LockSet {
     /// Which part of the locked MAJOR.MINOR.PATCH is raised
     #[arg(long, value_name = "PART", conflicts_with = "set_version")]

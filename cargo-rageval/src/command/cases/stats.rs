@@ -38,9 +38,7 @@ const MOST_LINES: usize = 20;
 #[command(after_help = "\
 Examples:
   cargo rageval cases stats
-  cargo rageval cases stats --similarity 0.7 --format json
-
-Metrics of your own test binary are not known to this command.")]
+  cargo rageval cases stats --similarity 0.7 --format json")]
 pub(crate) struct Stats {
     /// How far the words of two questions agree that are near-duplicates, above 0, at most 1
     #[arg(long, value_name = "NUMBER", default_value = "0.8", value_parser = bound)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rageval_runner::{
     gate::{Basis, MetricFacts},
     load::{self, Policy},
-    metric::METRICS,
+    metric::Metric,
     model::{
         CaseId, GoldenCase, GoldenSet,
         run::{Baseline, Manifest},
@@ -30,8 +30,8 @@ pub(super) struct Surroundings {
 
 impl Surroundings {
     /// Reads what there is.
-    pub(super) fn read(context: &Context, manifest: &Manifest) -> Self {
-        let facts = METRICS.iter().map(|metric| (metric.name().to_owned(), MetricFacts::of(*metric))).collect();
+    pub(super) fn read(context: &Context, metrics: &[&dyn Metric], manifest: &Manifest) -> Self {
+        let facts = metrics.iter().map(|metric| (metric.name().to_owned(), MetricFacts::of(*metric))).collect();
         let mut here = Self {
             policy: None,
             set: GoldenSet::default(),
@@ -46,7 +46,7 @@ impl Surroundings {
                 .push("no thresholds.yaml here or above: no rules, no baseline, no prompts and no keys".to_owned());
             return here;
         }
-        let policy = match load::policy(&file, METRICS) {
+        let policy = match load::policy(&file, metrics) {
             Ok(policy) => policy,
             Err(problems) => {
                 let why = first_line(&problems.to_string());
@@ -54,7 +54,7 @@ impl Surroundings {
                 return here;
             }
         };
-        match load::cases(&policy, METRICS) {
+        match load::cases(&policy, metrics) {
             Ok(set) => here.set = set,
             Err(problems) => {
                 let why = first_line(&problems.to_string());

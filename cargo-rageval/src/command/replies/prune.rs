@@ -31,9 +31,7 @@ use crate::{
 Examples:
   cargo rageval replies prune --dry-run
   cargo rageval replies prune --older-than 30
-  cargo rageval replies prune --run runs/a/run.json --run runs/b/run.json   # what neither of them uses
-
-Metrics of your own test binary are not known to this command.")]
+  cargo rageval replies prune --run runs/a/run.json --run runs/b/run.json   # what neither of them uses")]
 pub(crate) struct Prune {
     /// A run folder, its `run.json`, or a `latest` file beside run folders; may be given several times [default: the latest run]
     #[arg(long = "run", value_name = "RUN")]

@@ -27,9 +27,7 @@ use crate::{
 #[command(after_help = "\
 Examples:
   cargo rageval replies show refund-window
-  cargo rageval replies show refund-window --run downloads/run.json
-
-Metrics of your own test binary are not known to this command.")]
+  cargo rageval replies show refund-window --run downloads/run.json")]
 pub(crate) struct Show {
     /// The case's id
     case: String,

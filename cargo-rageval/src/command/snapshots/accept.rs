@@ -39,7 +39,7 @@ pub(crate) struct Accept {
 /// Shows and accepts.
 pub(crate) fn run(command: &Accept, context: &Context) -> Result<Ending, Failure> {
     let file = context.policy_that_is_there().map_err(Failure::Input)?;
-    let opened = Opened::read(&file).map_err(Failure::Input)?;
+    let opened = Opened::read(&file, context.metrics(&[])).map_err(Failure::Input)?;
     let folder = Opened::snapshots(opened.policy());
     let pending = Pending::of_folder(&folder).map_err(Failure::Input)?;
     let meant =

@@ -66,7 +66,7 @@ struct Applied {
 /// Writes and tells.
 pub(super) fn run(command: &Apply, context: &Context) -> Result<Ending, Failure> {
     let run = runs::read(&command.run).map_err(|error| Failure::Input(error.to_string()))?;
-    let (policy, set) = super::super::gate::files(context)?;
+    let (policy, set) = super::super::gate::files(context, &context.metrics(&[&command.run]))?;
     let refused = |why: String| Failure::Input(format!("{}: {why}", command.run.display()));
     let Some(stamp) = run.manifest.snapshots.as_ref() else {
         let why = "it does not say where its snapshots stand: an older rageval wrote it, or they stand outside the folder of thresholds.yaml";

@@ -167,7 +167,7 @@ fn on_event(event: &notify::Result<Event>, changes: &Sender<()>) {
 
 #[cfg(test)]
 mod tests {
-    use rageval_runner::model::CaseId;
+    use rageval_runner::{metric::METRICS, model::CaseId};
 
     use super::{
         super::touch::{Touch, touched},
@@ -197,7 +197,7 @@ metrics:
         std::fs::create_dir(folder.path().join("cases")).expect("made");
         std::fs::write(folder.path().join("cases/all.yaml"), cases).expect("written");
         std::fs::write(folder.path().join("thresholds.yaml"), policy).expect("written");
-        let opened = Opened::read(&folder.path().join("thresholds.yaml")).expect("readable");
+        let opened = Opened::read(&folder.path().join("thresholds.yaml"), METRICS.to_vec()).expect("readable");
         // The digest of files beside goes by their paths, which are other ones for each call.
         Face { rest: policy.to_owned(), ..face(&opened, &Source::default()).expect("a judge") }
     }
