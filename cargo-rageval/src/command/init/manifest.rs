@@ -8,20 +8,12 @@ pub(super) const TARGET: &str = "rag_regression";
 /// The crate that the test is built on.
 const RUNNER: &str = "rageval-runner";
 
-/// What a gate that reads many cases should not run unoptimised, with its level.
-const OPTIMISED: [(&str, i64); 11] = [
-    ("aho-corasick", 3),
-    ("blake3", 3),
-    ("granit-parser", 3),
-    ("memchr", 3),
-    ("rageval-runner", 1),
-    ("regex-automata", 3),
-    ("regex-syntax", 3),
-    ("serde-saphyr", 3),
-    ("serde_core", 3),
-    ("serde_json", 3),
-    ("unicode-normalization", 3),
-];
+/// What a gate that reads many cases should not run unoptimised: what parses and digests them. The rest would cost more in a first build
+/// than it saves, most of all the runner itself and the engine of patterns.
+const OPTIMISED: [&str; 6] = ["blake3", "granit-parser", "memchr", "serde_core", "serde_json", "unicode-normalization"];
+
+/// All dependencies in `[profile.dev.package]`.
+const ALL: &str = "*";
 
 /// Where the runner comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,15 +53,17 @@ pub(super) fn with_gate(text: &str, runner: &Runner, in_workspace: bool) -> Resu
     })
 }
 
-/// Adds `[profile.dev.package]` entries for the crates that are not named there yet.
+/// Adds to `[profile.dev.package]` the crates that are not named there yet, and fewer symbols for all dependencies where nobody has said
+/// how many.
 ///
 /// # Errors
 /// As for the gate.
 pub(super) fn with_profile(text: &str) -> Result<Edited, String> {
     edit(text, |document, edited| {
         let mut table: &mut dyn TableLike = document.as_table_mut();
-        let mut is_new = false;
+        let (mut is_new, mut says_symbols) = (false, false);
         for name in ["profile", "dev", "package"] {
+            says_symbols = name == "package" && table.contains_key("debug");
             is_new = !table.contains_key(name);
             let implicit = || {
                 let mut table = Table::new();
@@ -79,18 +73,28 @@ pub(super) fn with_profile(text: &str) -> Result<Edited, String> {
             let item = table.entry(name).or_insert_with(implicit);
             table = item.as_table_like_mut().ok_or_else(|| format!("`{name}` of the profile is no table"))?;
         }
-        let missing: Vec<_> = OPTIMISED.iter().filter(|(name, _)| !table.contains_key(name)).collect();
-        for (name, level) in &missing {
-            table.insert(name, value(InlineTable::from_iter([("opt-level", *level)])));
+        let adds_symbols = !says_symbols && !table.contains_key(ALL);
+        if adds_symbols {
+            table.insert(ALL, value(InlineTable::from_iter([("debug", "line-tables-only")])));
         }
-        if missing.is_empty() {
-            return Ok(());
+        let missing: Vec<_> = OPTIMISED.iter().filter(|name| !table.contains_key(name)).collect();
+        for name in &missing {
+            table.insert(name, value(InlineTable::from_iter([("opt-level", 3)])));
         }
-        edited.added.push("[profile.dev.package] for the crates that read cases");
+        if !missing.is_empty() {
+            edited.added.push("[profile.dev.package] for the crates that read cases");
+        } else if adds_symbols {
+            edited.added.push("[profile.dev.package] for a shorter build");
+        }
         if is_new && let Some(table) = document["profile"]["dev"]["package"].as_table_mut() {
-            table.decor_mut().set_prefix(
-                "\n# Large golden sets are then read fast in builds for development; it costs some seconds, once.\n",
-            );
+            let symbols = if adds_symbols {
+                " Dependencies get what backtraces need, and\n# no more for debuggers: the first build is shorter for it.\n"
+            } else {
+                "\n"
+            };
+            table.decor_mut().set_prefix(format!(
+                "\n# Large golden sets are then read fast in builds for development; it costs some seconds, once.{symbols}"
+            ));
         }
         Ok(())
     })

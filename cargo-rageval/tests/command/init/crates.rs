@@ -66,7 +66,10 @@ fn a_member_of_a_workspace_gets_the_gate_and_its_root_the_profiles() {
     keeps(MANIFEST, &read(path, "crates/search/Cargo.toml"));
     assert!(!read(path, "crates/search/Cargo.toml").contains("profile.dev"));
     keeps(root, &read(path, "Cargo.toml"));
-    assert!(read(path, "Cargo.toml").contains("[profile.dev.package]\naho-corasick = { opt-level = 3 }\n"));
+    assert!(
+        read(path, "Cargo.toml")
+            .contains("[profile.dev.package]\n\"*\" = { debug = \"line-tables-only\" }\nblake3 = { opt-level = 3 }\n")
+    );
     let merged = read(path, ".config/nextest.toml");
     assert!(
         merged.starts_with(nextest) && merged.contains("[profile.rag-regression]\nretries = 0\nfail-fast = false\n")

@@ -81,7 +81,8 @@ fn a_profile_gets_what_it_lacks() {
     let before = "[workspace]\n\n[profile.dev]\ndebug = 1 # less\n\n[profile.dev.package]\nserde_json = { opt-level = 2 } # mine\n\n[profile.release]\nlto = true\n";
     let after = with_profile(before).expect("a manifest");
     keeps_lines(before, &after.text);
-    assert!(after.text.contains("aho-corasick = { opt-level = 3 }\n"), "{}", after.text);
+    assert!(after.text.contains("granit-parser = { opt-level = 3 }\n"), "{}", after.text);
+    assert!(!after.text.contains("\"*\""), "how many symbols there are is said already: {}", after.text);
     assert_eq!(after.text.matches("serde_json").count(), 1);
     assert_eq!(with_profile(&after.text).expect("a manifest").text, after.text);
     for before in
@@ -90,8 +91,25 @@ fn a_profile_gets_what_it_lacks() {
         let after = with_profile(before).expect("a manifest").text;
         let document: DocumentMut = after.parse().unwrap_or_else(|error| panic!("{error}\n{after}"));
         assert_eq!(document["profile"]["dev"]["package"]["memchr"]["opt-level"].as_integer(), Some(3), "{after}");
+        assert_eq!(document["profile"]["dev"]["package"]["*"]["debug"].as_str(), Some("line-tables-only"), "{after}");
         assert_eq!(with_profile(&after).expect("a manifest").added, [] as [&str; 0], "{after}");
     }
+}
+
+#[test]
+fn a_new_profile_says_what_it_is_for() {
+    assert_eq!(
+        with_profile("[workspace]\n").expect("a manifest").text,
+        "[workspace]\n\n\
+         # Large golden sets are then read fast in builds for development; it costs some seconds, once. Dependencies get what backtraces need, and\n\
+         # no more for debuggers: the first build is shorter for it.\n\
+         [profile.dev.package]\n\"*\" = { debug = \"line-tables-only\" }\nblake3 = { opt-level = 3 }\ngranit-parser = { opt-level = 3 }\n\
+         memchr = { opt-level = 3 }\nserde_core = { opt-level = 3 }\nserde_json = { opt-level = 3 }\nunicode-normalization = { opt-level = 3 }\n"
+    );
+    let theirs = with_profile("[profile.dev]\ndebug = false\n").expect("a manifest").text;
+    assert!(theirs.contains("once.\n[profile.dev.package]\nblake3 ="), "{theirs}");
+    let theirs = "[profile.dev.package]\n\"*\" = { opt-level = 1 }\n";
+    assert!(with_profile(theirs).expect("a manifest").text.starts_with(theirs));
 }
 
 #[test]
