@@ -1,7 +1,7 @@
 //! Reads YAML into the located tree.
 //!
-//! The parser's events are taken as they come rather than through serde: a serde visitor stops at the first duplicate key and loses
-//! where values stand, and wrapping every value to keep its place costs more than parsing it.
+//! The events of the parser behind `serde_yaml` are taken directly rather than through serde: a serde visitor stops at the first
+//! duplicate key and loses where values stand, and wrapping every value to keep its place costs more than parsing it.
 
 use std::{
     borrow::Cow,
@@ -9,7 +9,7 @@ use std::{
     sync::Arc,
 };
 
-use granit_parser::{Event, Parser, ScalarStyle, Tag};
+use serde_yaml::granit_parser::{self, Event, Parser, ScalarStyle, Tag};
 
 use super::{
     diagnostic::{Diagnostic, Diagnostics},
