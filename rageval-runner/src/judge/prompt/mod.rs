@@ -14,6 +14,7 @@ mod tests;
 
 use std::{
     collections::BTreeMap,
+    fmt,
     sync::{Arc, LazyLock},
 };
 
@@ -79,11 +80,18 @@ pub enum PromptError {
 
 /// What a judge's prompts are made of: the built-in templates, those that the policy puts in their place, and whether reasons are asked
 /// for. [`Prompts::default`] is the built-in ones, without reasons.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Prompts {
     reasons: bool,
     own: BTreeMap<(&'static str, Language), String>,
     sheets: Sheets,
+}
+
+impl fmt::Debug for Prompts {
+    /// Without the sheets, which follow from the rest and are there once they were needed.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Prompts").field("reasons", &self.reasons).field("own", &self.own).finish()
+    }
 }
 
 impl Prompts {

@@ -137,7 +137,7 @@ impl Sheet {
 }
 
 /// The sheets that were needed so far. They follow from the templates, so that two sets of prompts are equal whatever stands here.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Sheets(RwLock<BTreeMap<(&'static str, Language), Arc<Sheet>>>);
 
 impl Sheets {

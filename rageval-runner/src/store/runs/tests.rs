@@ -1,6 +1,8 @@
 //! Run files of each version, and those of none.
 
-use super::*;
+use std::borrow::Cow;
+
+use super::{written::write_text, *};
 use crate::model::{AskedOf, Confirmation, EmbedRequest, Ending, Reply, Request};
 
 fn fixture(name: &str) -> PathBuf {
