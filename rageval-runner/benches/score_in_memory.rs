@@ -33,11 +33,14 @@ fn main() {
         return;
     };
     let text = std::fs::read_to_string(PathBuf::from(path)).expect("a readable file");
-    let queries = read(&text, |id| id);
-    let from_texts = best(rounds, &queries, |query| four(query, &relevant(query)));
-    let prepared: Vec<_> = queries.iter().map(|query| (query, relevant(query))).collect();
-    let prepared = best(rounds, &prepared, |(query, relevant)| four(query, relevant));
-    drop(queries);
+    let (from_texts, prepared) = {
+        let queries = read(&text, |id| id);
+        let prepared: Vec<_> = queries.iter().map(|query| (query, relevant(query))).collect();
+        (
+            best(rounds, &queries, |query| four(query, &relevant(query))),
+            best(rounds, &prepared, |(query, relevant)| four(query, relevant)),
+        )
+    };
     let queries = read(&text, str::to_owned);
     let from_strings = best(rounds, &queries, |query| four(query, &relevant(query)));
     println!("{}", json!({"from_texts": from_texts, "prepared": prepared, "from_strings": from_strings}));
