@@ -137,4 +137,5 @@ def main():
                 print(f"{cases:>8} {way:>7} {peak:>9.0f} {each[0]:>11.1f} {each[1]:>7.1f} {each[2]:>7.1f} {each[3]:>14.3f} {each[4]:>13.0f}", flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()
