@@ -194,3 +194,20 @@ fn what_is_no_run_is_refused() {
     assert!(refuses(folder.path(), &["baseline", "accept", "run.json"]).contains("written by a newer rageval"));
     assert!(refuses(folder.path(), &["baseline", "accept", "none.json"]).starts_with("error: none.json: "));
 }
+
+#[test]
+fn a_policy_that_cannot_be_read_is_taken_for_no_other() {
+    let folder = folder();
+    write_run(folder.path(), "run.json", vec![record("a", &[("mrr", Some(1.0))])], &[]);
+    write(
+        folder.path(),
+        "thresholds.yaml",
+        "version: 1\ncases: cases\nsystem: {kind: recorded}\nregression: {baseline: other/place.json}\nmetrics: {mmr: {min: 1}}\n",
+    );
+    let said = refuses(folder.path(), &["baseline", "accept", "run.json"]);
+    assert!(said.contains("unknown metric \"mmr\""), "{said}");
+    assert!(said.contains("--to FILE"), "{said}");
+    assert!(!folder.path().join("baselines").exists());
+    let said = passes(folder.path(), &["baseline", "accept", "run.json", "--to", "named.json"]);
+    assert!(said.starts_with("named.json: 1 case accepted"), "{said}");
+}

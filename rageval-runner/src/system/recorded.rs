@@ -92,8 +92,8 @@ pub fn open(spec: &RecordedSpec, root: &Path, set: &GoldenSet) -> Result<Recorde
         None => RecordedSystem { by_id: BTreeMap::new(), file: None },
         Some(path) => {
             let name = shown_path(path, root);
-            let file = File::open(path).map_err(|error| unreadable(&name, &error))?;
-            RecordedSystem::read(&name, Box::new(file), set)?
+            let text = opened(path).map_err(|error| unreadable(&name, &error))?;
+            RecordedSystem::read(&name, text, set)?
         }
     };
     let mut problems = Vec::new();
@@ -114,6 +114,17 @@ pub fn open(spec: &RecordedSpec, root: &Path, set: &GoldenSet) -> Result<Recorde
         }
     }
     if problems.is_empty() { Ok(system) } else { Err(SetupError { problems: at_most(problems, "the cases") }) }
+}
+
+/// The file itself; of a pipe, which is read only once, all that comes out of it.
+fn opened(path: &Path) -> io::Result<Box<dyn ReadSeek>> {
+    let mut file = File::open(path)?;
+    if file.metadata()?.is_file() {
+        return Ok(Box::new(file));
+    }
+    let mut all = Vec::new();
+    file.read_to_end(&mut all)?;
+    Ok(Box::new(Cursor::new(all)))
 }
 
 /// The first problems, and how many more there are.

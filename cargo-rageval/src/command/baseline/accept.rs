@@ -82,8 +82,17 @@ pub(super) fn run(accept: &Accept, context: &Context) -> Result<Ending, Failure>
     }
     let run = runs::read(&from).map_err(|error| input(&error))?;
     let metrics = context.metrics(&[&from]);
-    // A policy or cases that cannot be read here say nothing.
-    let policy = load::policy(&context.root.join(load::FILE_NAME), &metrics).ok();
+    let file = context.root.join(load::FILE_NAME);
+    let policy = match load::policy(&file, &metrics) {
+        Ok(policy) => Some(policy),
+        // Which baseline it names, and of which system, is not known: none is taken for it.
+        Err(problems) if file.is_file() && accept.to.is_none() => {
+            let help = "which baseline thresholds.yaml names can't be read; mend it, or say where: --to FILE";
+            return Err(Failure::Input(format!("{problems}\n{help}")));
+        }
+        Err(_) => None,
+    };
+    // Cases that cannot be read here say nothing.
     let set = policy.as_ref().and_then(|policy| load::cases(policy, &metrics).ok());
     let other = policy.as_ref().and_then(|policy| of_another(&run, policy, set.as_ref()));
     let to = match &accept.to {

@@ -165,6 +165,23 @@ fn a_file_that_changes_during_a_run_gives_no_answers() {
     assert!(fault.why.starts_with("a.jsonl:1: "), "{}", fault.why);
 }
 
+#[cfg(unix)]
+#[test]
+fn answers_that_come_out_of_a_pipe_are_read_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.jsonl");
+    let made = std::process::Command::new("mkfifo").arg(&path).status().expect("mkfifo");
+    assert!(made.success());
+    let writer = std::thread::spawn({
+        let path = path.clone();
+        move || fs::write(path, lines(&["a", "b"]))
+    });
+    let system = open(&RecordedSpec { samples: Some(path) }, folder.path(), &set(&["a", "b"])).expect("a system");
+    writer.join().expect("a thread").expect("written");
+    assert_eq!(ask(&system, "b").expect("an answer").answer.response, "1");
+    assert_eq!(ask(&system, "a").expect("an answer").answer.response, "0");
+}
+
 /// The set of one case that is asked three times.
 fn thrice(recorded: Option<Answer>) -> GoldenSet {
     let repeats = crate::model::Repeats { times: 3, reduce: None };
