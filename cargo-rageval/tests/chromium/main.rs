@@ -239,6 +239,16 @@ fn it_fits_a_phone_and_the_dark() {
     assert_eq!(browser.misbehaviour(), Vec::<String>::new());
 }
 
+#[test]
+fn why_the_baseline_lowered_a_score_can_be_read_on_a_phone() {
+    let mut run = generated::run(60, 3);
+    run["background"]["baseline"]["manifest"]["reasons"] = json!([{"reason": "a smaller judge reads each sentence", "scores": [["question-57", "faithfulness", 1.0, 0.5]]}]);
+    let Some((mut browser, _folder)) = opened(&run, "") else { return };
+    browser.look(390, 900, false);
+    let width = browser.evaluate("document.querySelector('#lowered td.wide').getBoundingClientRect().width");
+    assert!(width.as_f64().is_some_and(|width| width > 200.0), "{width}");
+}
+
 /// What is wider than its place and no key can scroll, and heads of tables that say nothing.
 const UNREACHABLE: &str = "[...document.querySelectorAll('body *')].filter((one) => one.checkVisibility() && \
     ((['auto', 'scroll'].includes(getComputedStyle(one).overflowX) && one.scrollWidth > one.clientWidth + 1 && one.tabIndex < 0) || \

@@ -166,7 +166,8 @@ fn retrieval(case: &CaseView<'_>) -> Markup {
         p { span.muted { "missed " } (listed(ranked.missed.iter().map(|id| id.as_str().to_owned()))) }
         p {
             span.muted { "instead " }
-            @if instead.is_empty() { span.muted { "nothing else was retrieved" } }
+            @if contexts.is_empty() { span.muted { "nothing was retrieved" } }
+            @else if instead.is_empty() { span.muted { "nothing else was retrieved" } }
             @else {
                 (listed(instead.iter().map(|(rank, context)| {
                     format!("{rank} {}", context.id.as_ref().map_or("without an id", |id| id.as_str()))

@@ -32,7 +32,7 @@ const TEXT: usize = 160;
 /// Further rules that a red case breaks and that are named.
 const ALSO: usize = 2;
 /// Columns of why a case is red where it has one line.
-const LINE: usize = 70;
+const LINE: usize = 90;
 
 /// Every part, in its order.
 pub(super) fn all(input: &Input<'_>, room: Room) -> Vec<Section> {
@@ -107,7 +107,8 @@ fn red_cases(worst: &[&CaseView<'_>], others: usize) -> Section {
 /// The red cases that are not among the worst, a short line each, folded.
 fn other_cases(others: &[&CaseView<'_>], room: Room) -> Section {
     let of = |case: &&CaseView<'_>| {
-        let why = case.decision.map(|decision| code(&why::reason(decision), LINE)).unwrap_or_default();
+        let worst = why::red_findings(case).first().map(|finding| finding.text.clone());
+        let why = worst.or_else(|| case.decision.map(why::reason)).map(|why| code(&why, LINE)).unwrap_or_default();
         row(&[name_of(case), why])
     };
     Section {
@@ -240,10 +241,11 @@ fn beside(claim: &Claim, metric: &MetricKey, case: &CaseView<'_>) -> String {
     }
 }
 
-/// How the answer begins, where the system gave one.
+/// How the answer or the refusal begins, where the system gave one.
 fn answer_of(case: &CaseView<'_>) -> Option<String> {
-    let answer = &case.record?.sample()?.answer.response;
-    Some(format!("answered: {}", code(answer, TEXT)))
+    let sample = case.record?.sample()?;
+    let did = if sample.is_refusal { "declined" } else { "answered" };
+    Some(format!("{did}: {}", code(&sample.answer.response, TEXT)))
 }
 
 /// A case by its id, and where it stands.

@@ -84,7 +84,7 @@ fn a_refusal_is_shown_and_not_a_claim_of_it() {
     if let Taken::Sample(sample) = &mut record(&mut run, "below-min").taken {
         (sample.is_refusal, sample.answer.response) = (true, "I cannot say.".to_owned());
     }
-    assert_eq!(why(&run, "below-min"), "answered: `I cannot say.`");
+    assert_eq!(why(&run, "below-min"), "declined: `I cannot say.`");
 }
 
 #[test]
@@ -204,6 +204,21 @@ fn a_wholly_red_run_is_read_in_two_minutes() {
         );
         assert!(text.contains("Everything: `cargo rageval report --format html`."), "{text}");
     }
+}
+
+#[test]
+fn a_short_line_tells_the_worst_broken_rule() {
+    let mut run = wholly_red(40);
+    for decision in &mut run.decisions {
+        let Some(finding) = decision.findings.first().filter(|_| decision.trial.contains("::more-")) else { continue };
+        let mut worse = finding.clone();
+        (worse.score, worse.text) = (Some(0.0), "the worst of its rules".to_owned());
+        decision.findings.push(worse);
+    }
+    let text = rendered("markdown", &run);
+    let (_, others) = text.split_once("The other red cases, a line each").expect("a fold");
+    let line = others.lines().find(|line| line.contains("more-0")).expect("a case");
+    assert!(line.ends_with("| `the worst of its rules` |"), "{line}");
 }
 
 #[test]

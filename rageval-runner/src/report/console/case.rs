@@ -126,7 +126,7 @@ fn evidence_at_most(mut lines: Vec<String>, most: usize, case: &GoldenCase) -> V
         let id = case.id.as_str();
         let is_plain = |c: char| c.is_alphanumeric() || "-_.".contains(c);
         let id = if id.chars().all(is_plain) { id.to_owned() } else { format!("'{}'", id.replace('\'', r"'\''")) };
-        lines.push(whole_line("", &format!("and {left_out} more: cargo rageval explain {id}")));
+        lines.push(whole_line("", &format!("and {left_out} more lines: cargo rageval explain {id}")));
     }
     lines
 }
@@ -289,7 +289,11 @@ fn missed_lines(case: &GoldenCase, record: &Record, details: &[(&MetricKey, &Det
             None => format!("{} (no id)", place + 1),
         })
         .collect();
-    let instead = if instead.is_empty() { "nothing else was retrieved".to_owned() } else { listed(&instead, TEXT) };
+    let instead = match (retrieved.is_empty(), instead.is_empty()) {
+        (true, _) => "nothing was retrieved".to_owned(),
+        (false, true) => "nothing else was retrieved".to_owned(),
+        (false, false) => listed(&instead, TEXT),
+    };
     vec![line("missed", &listed(&missed, TEXT)), line("instead", &instead)]
 }
 
@@ -326,8 +330,9 @@ fn accept_below_min(below_min: &[&Broken], findings: &CaseFindings) -> String {
             below_min.iter().map(|broken| format!("{}: {{min: {}}}", broken.metric, lowered(broken))).collect();
         return format!("thresholds: {{{}}} or known_failure", bars.join(", "));
     }
-    // A known failure excuses a drop of its metric too, so that what dropped is named as well.
-    let metrics: BTreeSet<String> = findings.failed.iter().map(|broken| broken.metric.to_string()).collect();
+    // A known failure excuses a drop of its metric too, so that what dropped is named as well; and a case has one, so that what it holds already stays.
+    let broken = findings.failed.iter().chain(&findings.known);
+    let metrics: BTreeSet<String> = broken.map(|broken| broken.metric.to_string()).collect();
     let metrics: Vec<String> = metrics.into_iter().collect();
     format!("known_failure: {{metrics: [{}], reason: WHY}}", metrics.join(", "))
 }

@@ -254,6 +254,28 @@ fn every_metric_that_keeps_a_case_red_is_named() {
 }
 
 #[test]
+fn what_is_known_to_fail_stays_in_the_line_that_accepts() {
+    let world = world().change(|world| {
+        world.set.cases[0].known_failure =
+            Some(KnownFailure { metrics: vec![key("recall@5")], reason: "another word".to_owned() });
+        world.record_mut(&id("c00")).outcomes.insert(key("faithfulness"), scored(0.0));
+    });
+    let lines = world.case("c00").lines;
+    let accept = "accept      known_failure: {metrics: [faithfulness, recall@5], reason: WHY} at cases/en.yaml:10";
+    assert!(lines.contains(&accept.to_owned()), "{lines:#?}");
+}
+
+#[test]
+fn where_nothing_came_back_nothing_else_is_spoken_of() {
+    let world = world().change(|world| {
+        let Taken::Sample(sample) = &mut world.record_mut(&id("c00")).taken else { panic!("a sample") };
+        sample.answer.retrieved_contexts.clear();
+    });
+    let lines = world.case("c00").lines;
+    assert!(lines.contains(&"instead     nothing was retrieved".to_owned()), "{lines:#?}");
+}
+
+#[test]
 fn a_difference_that_is_cut_says_where_the_rest_is() {
     let world = world().change(|world| world.rules.metrics.clear());
     let lines_of = |count: usize| {
@@ -264,7 +286,7 @@ fn a_difference_that_is_cut_says_where_the_rest_is() {
     let cut = lines_of(10);
     assert_eq!(cut.len(), MOST_LINES, "{cut:#?}");
     assert_eq!(cut.iter().filter(|line| line.starts_with("diff")).count(), 7, "{cut:#?}");
-    assert_eq!(cut[12], "            and 3 more: cargo rageval explain c00", "{cut:#?}");
+    assert_eq!(cut[12], "            and 3 more lines: cargo rageval explain c00", "{cut:#?}");
     let whole = lines_of(8);
     assert_eq!(whole.len(), MOST_LINES, "{whole:#?}");
     assert!(!whole.iter().any(|line| line.contains("more")), "{whole:#?}");
