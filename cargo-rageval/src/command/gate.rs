@@ -76,10 +76,13 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
             missing.len(),
             run.manifest.golden_set.cases
         ));
-        if command.runs.is_empty() {
+        let target = run.manifest.target.as_deref();
+        if command.runs.is_empty() && target == Some(console::text::NO_TARGET) && run.manifest.partial.is_none() {
+            crate::exit::tell("the latest run did not end; to go on with it: cargo rageval run --resume");
+        } else if command.runs.is_empty() {
             crate::exit::tell(&format!(
                 "the latest run was of a part of the cases (a `look` line, --case, --failed, `watch` or a shard); all again: {}",
-                whole_run(run.manifest.target.as_deref())
+                whole_run(target)
             ));
         }
         return Ok(Ending::Undecided);
@@ -116,9 +119,11 @@ fn whole_run(target: Option<&str>) -> String {
 /// The runs that are named as one, decided by the files as they are now. Where cases have no record nothing is decided.
 fn decided(named: &[PathBuf], context: &Context) -> Result<Run, Failure> {
     let metrics = context.metrics(&named.iter().map(PathBuf::as_path).collect::<Vec<_>>());
+    context.policy_that_is_there().map_err(Failure::Input)?;
+    // Read before the policy, which may name metrics that only the runs describe.
+    let merged = merge(named)?;
     let (policy, set) = files(context, &metrics)?;
     let (baseline, history) = accepted(&policy)?;
-    let merged = merge(named)?;
     matches(&merged, &policy, &set)?;
     let mut notices = Vec::new();
     if merged.manifest.policy_digest != policy.digest {
@@ -170,7 +175,9 @@ fn decided(named: &[PathBuf], context: &Context) -> Result<Run, Failure> {
         notices: &notices,
     };
     let (cases, background) = (background::cases(&set, &known.basis).collect(), background::background(&known));
-    let manifest = Manifest { missing, partial: None, policy_digest: policy.digest.clone(), ..merged.manifest.clone() };
+    // What holds all cases is no part any more, as shards together.
+    let partial = merged.manifest.partial.clone().filter(|_| !missing.is_empty());
+    let manifest = Manifest { missing, partial, policy_digest: policy.digest.clone(), ..merged.manifest.clone() };
     let records = merged.records.into_values().map(Arc::unwrap_or_clone).collect();
     Ok(Run { format: runs::FORMAT.to_owned(), version: runs::VERSION, manifest, records, decisions, cases, background })
 }
