@@ -80,7 +80,14 @@ pub fn summary(summary: &Summary<'_>) -> Vec<String> {
     let of_set: Vec<(&OfSet<'_>, &Decision)> =
         cases.iter().filter_map(|decision| Some((*trials.get(decision.trial.as_str())?, *decision))).collect();
 
-    let mut lines = vec![line("rageval", &format!("{}; {}", counts(&cases, "case"), counts(&gates, "gate")))];
+    let (of_cases, of_gates) = (counts(&cases, "case"), counts(&gates, "gate"));
+    let both = format!("{of_cases}; {of_gates}");
+    let mut lines = if LABEL + both.width() <= COLUMNS {
+        vec![line("rageval", &both)]
+    } else {
+        vec![line("rageval", &format!("{of_cases};")), line("", &of_gates)]
+    };
+    let second = lines.len() - 1;
     let causes = causes(&of_set);
     if !causes.is_empty() {
         lines.push(line("causes", &listed(&causes, COLUMNS - LABEL)));
@@ -99,7 +106,7 @@ pub fn summary(summary: &Summary<'_>) -> Vec<String> {
     let all: Vec<&str> =
         notices.iter().chain(decisions.iter().flat_map(|decision| &decision.notices)).map(String::as_str).collect();
     // Waivers and what is flaky are shown in place of some of the worst scores.
-    let room = MOST_WORST.saturating_sub(waivers.len());
+    let room = MOST_WORST.saturating_sub(waivers.len() + second);
     let flaky = flaky(&all, MOST_FLAKY.min(room));
     let worst = worst(&of_set, room - flaky.len());
     lines.extend(worst.into_iter().map(|text| line("worst", &text)));
@@ -377,5 +384,34 @@ mod tests {
         assert_eq!(lines.len(), MOST_LINES, "{lines:#?}");
         assert!(lines.iter().all(|line| line.width() <= COLUMNS), "{lines:#?}");
         assert!(lines[10].ends_with("more notices)"), "{lines:#?}");
+    }
+
+    fn told(cases: usize) -> Vec<String> {
+        let rulings = [Ruling::Pass, Ruling::Fail, Ruling::Undecided, Ruling::Inconclusive];
+        let decision = |what: &str, n: usize| Decision::told(&format!("{what}::{n}"), rulings[n % 4], Vec::new());
+        let decisions: Vec<Decision> = (0..cases).flat_map(|n| [decision("case", n), decision("gate", n)]).collect();
+        let empty = Summary {
+            decisions: &decisions,
+            cases: &[],
+            population: None,
+            waivers: &[],
+            notices: &[],
+            run: "run.json",
+        };
+        summary(&empty)
+    }
+
+    #[test]
+    fn counts_that_fit_stand_in_one_line() {
+        let lines = told(2);
+        assert_eq!(lines[0], "rageval     2 cases: 1 passed, 1 failed; 2 gates: 1 passed, 1 failed");
+        assert!(!lines[1].starts_with(' '), "{lines:?}");
+    }
+
+    #[test]
+    fn no_count_is_cut_off() {
+        let lines = told(4000);
+        assert_eq!(lines[0], "rageval     4000 cases: 1000 passed, 1000 failed, 1000 undecided, 1000 inconclusive;");
+        assert_eq!(lines[1], "            4000 gates: 1000 passed, 1000 failed, 1000 undecided, 1000 inconclusive");
     }
 }
