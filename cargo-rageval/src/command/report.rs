@@ -8,6 +8,7 @@ use std::{
 use clap::{Args, builder::PossibleValue};
 use rageval_runner::store::{self, baseline, runs};
 
+use super::gate;
 use crate::{
     context::Context,
     exit::{Ending, Failure},
@@ -63,12 +64,8 @@ pub(crate) fn run(command: &Report, context: &Context) -> Result<Ending, Failure
         Some((file, base)) => Lowered::against(&run, base, file.display().to_string()),
         None => Lowered::stored(&run),
     };
-    let input = Input {
-        view: View::of(&run),
-        lowered,
-        folder: context.folder_in_repository(),
-        place: path.display().to_string(),
-    };
+    let input =
+        Input { view: View::of(&run), lowered, folder: context.folder_in_repository(), place: gate::place(&path) };
     let in_folder = reporter.file.map(|file| runs::folder(&path).map(|folder| folder.join(file)).map_err(wrong));
     let in_folder = in_folder.transpose()?;
     match command.out.clone().or(in_folder) {
