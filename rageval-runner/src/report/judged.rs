@@ -1,4 +1,4 @@
-//! What a text that a metric judged is: a claim of the answer, a context that was retrieved, a sentence of the reference.
+//! What a text that a metric judged is, and what its verdict is called: of a claim of the answer, a context that was retrieved, a sentence of the reference.
 
 use serde::Serialize;
 
@@ -51,11 +51,11 @@ impl Judged {
         }
     }
 
-    /// A verdict in the words of what it is about: of a context `useful` or `not useful`.
-    pub fn verdict(self, verdict: Verdict) -> &'static str {
+    /// A metric's verdict in the words of what it is about: of a context `useful` or `not useful`.
+    pub fn verdict(self, verdict: Verdict, metric: &MetricKey) -> &'static str {
         let is_failing = is_failing(verdict);
         match self {
-            Self::Answer => verdict.as_str(),
+            Self::Answer => word(verdict, metric),
             Self::Context => {
                 if is_failing {
                     "not useful"
@@ -79,6 +79,20 @@ impl Judged {
             }
         }
     }
+}
+
+/// What a metric's verdict is called where people read it. What `answer_correctness` finds wrong the reference may merely lack.
+pub fn word(verdict: Verdict, metric: &MetricKey) -> &'static str {
+    match (metric.name(), verdict) {
+        ("answer_correctness", Verdict::Contradicted) => "wrong",
+        (_, verdict) => verdict.as_str(),
+    }
+}
+
+/// The verdict that a word of [`word`] or of a run file names.
+pub fn verdict_of(word_said: &str, metric: &MetricKey) -> Option<Verdict> {
+    let said = Verdict::ALL.into_iter().find(|verdict| word(*verdict, metric) == word_said);
+    said.or_else(|| Verdict::from_word(word_said))
 }
 
 /// Whether a verdict counts against a claim in every metric that has verdicts.
@@ -109,10 +123,23 @@ mod tests {
 
     #[test]
     fn a_verdict_is_told_in_the_words_of_what_it_is_about() {
+        let metric = MetricKey::parse("faithfulness").expect("a metric");
         for judged in [Judged::Context, Judged::Retrieved, Judged::Reference] {
-            assert_eq!(judged.fault(), Some(judged.verdict(Verdict::Unsupported)));
-            assert_ne!(judged.fault(), Some(judged.verdict(Verdict::Supported)));
+            assert_eq!(judged.fault(), Some(judged.verdict(Verdict::Unsupported, &metric)));
+            assert_ne!(judged.fault(), Some(judged.verdict(Verdict::Supported, &metric)));
         }
-        assert_eq!((Judged::Answer.fault(), Judged::Answer.verdict(Verdict::Contradicted)), (None, "contradicted"));
+        let told = Judged::Answer.verdict(Verdict::Contradicted, &metric);
+        assert_eq!((Judged::Answer.fault(), told), (None, "contradicted"));
+    }
+
+    #[test]
+    fn what_the_reference_lacks_is_not_called_contradicted() {
+        let metric = MetricKey::parse("answer_correctness").expect("a metric");
+        assert_eq!(word(Verdict::Contradicted, &metric), "wrong");
+        for word in ["wrong", "contradicted"] {
+            assert_eq!(verdict_of(word, &metric), Some(Verdict::Contradicted), "{word}");
+        }
+        let other = MetricKey::parse("faithfulness").expect("a metric");
+        assert_eq!(verdict_of("wrong", &other), None);
     }
 }

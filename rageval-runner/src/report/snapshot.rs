@@ -2,14 +2,17 @@
 
 mod difference;
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::{borrow::Cow, collections::BTreeMap, fmt::Write as _};
 
 use unicode_normalization::UnicodeNormalization;
 
 pub use difference::{changed_metrics, difference, red};
 
-use super::console::text::visible;
-use crate::model::{CaseId, GoldenCase, MetricKey, Outcome, Record, Sample, Verdict, case::Fields};
+use super::{
+    console::text::visible,
+    judged::{verdict_of, word},
+};
+use crate::model::{CaseId, GoldenCase, MetricKey, Outcome, Record, Sample, case::Fields};
 
 /// Bytes of an id that its file name keeps readable; the hash behind tells the rest apart.
 const SLUG_BYTES: usize = 80;
@@ -50,10 +53,13 @@ impl Snapshot {
         if digest.is_empty() {
             return Err("its description does not end with the sample it is of".to_owned());
         }
-        if let Some(line) = text.trim_end().lines().find(|line| !is_of_a_body(line)) {
-            return Err(format!("this is no verdict: {}", visible(line)));
+        let (mut body, mut metric) = (String::new(), None);
+        for line in text.trim_end().lines() {
+            let line = read_line(line, &mut metric).ok_or_else(|| format!("this is no verdict: {}", visible(line)))?;
+            body.push_str(&line);
+            body.push('\n');
         }
-        Ok(Self { body: format!("{}\n", text.trim_end()), digest })
+        Ok(Self { body, digest })
     }
 }
 
@@ -99,7 +105,7 @@ fn body(judged: &BTreeMap<&MetricKey, &Outcome>) -> String {
                 };
                 let _ = writeln!(body, "{key}: {standing}");
                 for claim in &detail.claims {
-                    let _ = writeln!(body, "  {}: {}", claim.verdict.as_str(), visible(&claim.text));
+                    let _ = writeln!(body, "  {}: {}", word(claim.verdict, key), visible(&claim.text));
                 }
             }
             Outcome::NotApplicable { why } => {
@@ -144,16 +150,18 @@ fn digest(sample: &Sample, judge: &str) -> String {
     fields.finish()
 }
 
-/// Whether a line is one that [`body`] writes: after a careless merge or a slip of the hand it is not, and would be compared with nothing.
-fn is_of_a_body(line: &str) -> bool {
-    match line.strip_prefix("  ") {
-        Some(claim) => claim.split(':').next().is_some_and(|word| Verdict::from_word(word).is_some()),
-        None => line.split_once(": ").is_some_and(|(key, standing)| {
-            let is_known =
-                standing == "scored" || standing.starts_with("not applicable, ") || share_of(standing).is_some();
-            MetricKey::parse(key).is_ok() && is_known
-        }),
+/// A line of a stored body as [`body`] writes it now, below the heading of its metric; after a careless merge or a slip of the hand it is
+/// none, and would be compared with nothing. A word that an older version wrote for a verdict is read as today's.
+fn read_line<'l>(line: &'l str, metric: &mut Option<MetricKey>) -> Option<Cow<'l, str>> {
+    if let Some(claim) = line.strip_prefix("  ") {
+        let (said, metric) = (claim.split(':').next()?, metric.as_ref()?);
+        let today = word(verdict_of(said, metric)?, metric);
+        return Some(if said == today { line.into() } else { format!("  {today}{}", &claim[said.len()..]).into() });
     }
+    let (key, standing) = line.split_once(": ")?;
+    let is_known = standing == "scored" || standing.starts_with("not applicable, ") || share_of(standing).is_some();
+    *metric = Some(MetricKey::parse(key).ok().filter(|_| is_known)?);
+    Some(line.into())
 }
 
 /// The `k of n` of a heading.

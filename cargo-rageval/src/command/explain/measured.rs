@@ -27,7 +27,7 @@ const MOST_ROUNDS: usize = 64;
 /// One metric of the case.
 #[derive(Debug, Serialize)]
 pub(super) struct Measured {
-    pub(super) metric: String,
+    pub(super) metric: MetricKey,
     /// What it measures, in one sentence; `None` for a metric of the test binary.
     pub(super) about: Option<String>,
     /// The formula in words and signs; `None` for a metric that does not say.
@@ -146,7 +146,7 @@ impl<'a> Scene<'a> {
             false => self.worked(key, &self.record.taken, &self.record.transcript, outcome),
         };
         Measured {
-            metric: key.to_string(),
+            metric: key.clone(),
             about: metric.map(|metric| metric.about().to_owned()),
             formula,
             outcome: first.clone(),

@@ -103,7 +103,8 @@ pub(super) fn lines(explanation: &Explanation, full: bool) -> Vec<String> {
             }
             page.gap();
             let id = explanation.id.replace('\'', r"'\''");
-            let metric = explanation.metrics.first().map_or("METRIC", |metric| metric.metric.as_str());
+            let metric =
+                explanation.metrics.first().map_or_else(|| "METRIC".to_owned(), |metric| metric.metric.to_string());
             page.whole("one metric", &format!("cargo rageval explain '{id}' {metric}"));
         }
         Some(requests) => {

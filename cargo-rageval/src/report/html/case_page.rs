@@ -8,7 +8,7 @@ use rageval_runner::{
         case::KnownFailure,
         run::{FindingLevel, Run},
     },
-    report::console::text::run_alone,
+    report::{console::text::run_alone, judged::word},
 };
 use serde::Serialize;
 
@@ -257,7 +257,7 @@ impl<'r> ClaimPart<'r> {
         };
         let claim = shown.claim;
         let (of, text) = Judged::of(claim, key);
-        let said = of.fault().map(|_| of.verdict(claim.verdict));
+        let said = Some(of.verdict(claim.verdict, key)).filter(|said| *said != claim.verdict.as_str());
         Self { text, said, of, verdict: claim.verdict.as_str(), reason: claim.reason.as_deref(), at, evidence }
     }
 }
@@ -270,9 +270,12 @@ fn units(text: &str, range: &Range<usize>) -> (usize, usize) {
 }
 
 /// How a further reading went, in a few words.
-pub(super) fn heard(heard: &Heard) -> String {
+pub(super) fn heard(heard: &Heard, metric: &MetricKey) -> String {
     match heard {
-        Heard::Verdicts { verdicts } => verdicts.iter().map(|verdict| verdict.as_str()).collect::<Vec<_>>().join(", "),
+        Heard::Verdicts { verdicts } => {
+            let words = verdicts.iter().map(|verdict| word(*verdict, metric));
+            words.collect::<Vec<_>>().join(", ")
+        }
         Heard::Score { score } => format!("score {:.3}", score.get()),
         Heard::Nothing { why } => format!("no vote: {why}"),
     }

@@ -216,7 +216,7 @@ fn beside(failing: &[(&MetricKey, ShownClaim<'_>)]) -> Markup {
                     tr {
                         td {
                             @let verdict = shown.claim.verdict;
-                            span class={ "verdict " (verdict.as_str()) } { (mark(verdict)) " " (verdict.as_str()) }
+                            span class={ "verdict " (verdict.as_str()) } { (mark(verdict)) " " (Judged::Answer.verdict(verdict, metric)) }
                             " " span.muted { (metric.to_string()) }
                             div.claim { (Outside(&shown.claim.text)) }
                             @if let Some(reason) = &shown.claim.reason { div.muted { (Outside(reason)) } }

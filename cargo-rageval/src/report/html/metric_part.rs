@@ -116,7 +116,7 @@ fn readings(record: &Record, key: &MetricKey) -> Vec<String> {
         Confirmation::Confirmed { .. } => "confirmed by further readings".to_owned(),
         Confirmation::NotConfirmed { why } => format!("not confirmed: {why}"),
     });
-    let now = readings.now.iter().map(|reading| format!("this answer: {}", heard(reading)));
-    let before = readings.baseline.iter().map(|reading| format!("the baseline's answer: {}", heard(reading)));
+    let now = readings.now.iter().map(|reading| format!("this answer: {}", heard(reading, key)));
+    let before = readings.baseline.iter().map(|reading| format!("the baseline's answer: {}", heard(reading, key)));
     ended.into_iter().chain(now).chain(before).collect()
 }

@@ -214,7 +214,7 @@ fn why_of(case: &CaseView<'_>, finding: &Finding) -> String {
 fn claim_text(claim: &Claim, metric: &MetricKey, case: &CaseView<'_>) -> String {
     let reason = claim.reason.as_ref().map(|reason| format!("; {}", code(reason, TEXT)));
     let (judged, said) = Judged::of(claim, metric);
-    let (words, said) = (judged.verdict(claim.verdict), code(said, TEXT));
+    let (words, said) = (judged.verdict(claim.verdict, metric), code(said, TEXT));
     match judged {
         Judged::Answer => format!("**{words}:** {said}{}", beside(claim, metric, case)),
         Judged::Context => format!("{words}: {said}{}", reason.unwrap_or_default()),

@@ -145,7 +145,7 @@ fn votes(record: &Record, metric: &MetricKey) -> String {
         }
         let all: Vec<Verdict> = std::iter::once(claim.verdict).chain(verdicts_on(at, &readings.now)).collect();
         let as_settled = all.iter().filter(|verdict| **verdict == settled.verdict).count();
-        let verdict = Judged::of(claim, metric).0.verdict(settled.verdict);
+        let verdict = Judged::of(claim, metric).0.verdict(settled.verdict, metric);
         said.push(format!("{} {verdict} in {as_settled} of {} readings", name(claims, at, metric), all.len()));
     }
     let more = said.len().saturating_sub(MOST_NAMED);

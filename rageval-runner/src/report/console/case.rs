@@ -224,8 +224,8 @@ fn evidence_lines<'r>(
     let detail_of = |metric: &&'r MetricKey| Some((*metric, record.settled(metric)?.detail()?));
     let details: Vec<(&MetricKey, &Detail)> = metrics.iter().filter_map(detail_of).collect();
     lines.extend(missed_lines(case, record, &details));
-    for (judged, text, claim) in failing_claims(&details) {
-        lines.push(line(judged.noun(), &format!("{}: {text}", judged.verdict(claim.verdict))));
+    for Failing { judged, words, text, claim } in failing_claims(&details) {
+        lines.push(line(judged.noun(), &format!("{words}: {text}")));
         if let Some(evidence) = &claim.evidence {
             let id = evidence.id.as_ref().map(|id| format!("[{id}] ")).unwrap_or_default();
             lines.push(line("evidence", &format!("{id}{}", evidence.text)));
@@ -237,18 +237,27 @@ fn evidence_lines<'r>(
     lines
 }
 
+/// What failed, with the words for it.
+struct Failing<'r> {
+    judged: Judged,
+    words: &'static str,
+    text: &'r str,
+    claim: &'r Claim,
+}
+
 /// What failed of these metrics, once each: claims of the answer before contexts and sentences of the reference, contradicted before unsupported.
-fn failing_claims<'r>(details: &[(&MetricKey, &'r Detail)]) -> Vec<(Judged, &'r str, &'r Claim)> {
-    let mut claims: Vec<(Judged, &str, &Claim)> = Vec::new();
+fn failing_claims<'r>(details: &[(&MetricKey, &'r Detail)]) -> Vec<Failing<'r>> {
+    let mut claims: Vec<Failing<'_>> = Vec::new();
     for (metric, detail) in details {
         for claim in detail.claims.iter().filter(|claim| judged::is_failing(claim.verdict)) {
             let (judged, text) = Judged::of(claim, metric);
-            if !claims.iter().any(|(of, shown, other)| (*of, *shown, other.verdict) == (judged, text, claim.verdict)) {
-                claims.push((judged, text, claim));
+            let words = judged.verdict(claim.verdict, metric);
+            if !claims.iter().any(|other| (other.judged, other.words, other.text) == (judged, words, text)) {
+                claims.push(Failing { judged, words, text, claim });
             }
         }
     }
-    claims.sort_by_key(|(judged, _, claim)| (*judged != Judged::Answer, claim.verdict != Verdict::Contradicted));
+    claims.sort_by_key(|one| (one.judged != Judged::Answer, one.claim.verdict != Verdict::Contradicted));
     claims
 }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::{Snapshot, share_of};
 use crate::{
     gate::rule::FailOn,
-    model::{Claim, MetricKey, Verdict},
-    report::judged::Judged,
+    model::{Claim, MetricKey},
+    report::judged::{Judged, is_failing, verdict_of},
 };
 
 /// Why a difference is red; `None` when `fail_on` lets it pass.
@@ -98,14 +98,15 @@ pub(super) fn worse(old: &str, new: &str) -> Option<String> {
 fn newly(key: &str, bad: &str) -> String {
     let as_told = || format!("a claim is newly {bad}");
     let Some((word, text)) = bad.split_once(": ") else { return as_told() };
-    let (Some(verdict), Ok(metric)) = (Verdict::from_word(word), MetricKey::parse(key)) else { return as_told() };
+    let Ok(metric) = MetricKey::parse(key) else { return as_told() };
+    let Some(verdict) = verdict_of(word, &metric) else { return as_told() };
     let claim = Claim { text: text.to_owned(), verdict, evidence: None, reason: None };
     let (judged, text) = Judged::of(&claim, &metric);
     match judged {
         Judged::Answer => as_told(),
-        Judged::Context => format!("a context is newly {}: {text}", judged.verdict(verdict)),
+        Judged::Context => format!("a context is newly {}: {text}", judged.verdict(verdict, &metric)),
         Judged::Retrieved | Judged::Reference => {
-            format!("a sentence of the reference is newly {}: {text}", judged.verdict(verdict))
+            format!("a sentence of the reference is newly {}: {text}", judged.verdict(verdict, &metric))
         }
     }
 }
@@ -123,8 +124,9 @@ impl<'a> Standing<'a> {
         let mut current = "";
         for line in body.lines() {
             if let Some(claim) = line.strip_prefix("  ") {
-                let verdict = claim.split(':').next().and_then(Verdict::from_word);
-                if matches!(verdict, Some(Verdict::Unsupported | Verdict::Contradicted)) {
+                let metric = MetricKey::parse(current).ok();
+                let verdict = claim.split(':').next().zip(metric).and_then(|(word, metric)| verdict_of(word, &metric));
+                if verdict.is_some_and(is_failing) {
                     all.entry(current).or_default().bad.push(claim);
                 }
             } else if let Some((key, standing)) = line.split_once(": ") {

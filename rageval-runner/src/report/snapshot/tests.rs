@@ -4,6 +4,7 @@ use super::{
     difference::{other_metrics, worse},
     *,
 };
+use crate::model::Verdict;
 
 fn name(id: &str) -> String {
     file_name(&CaseId::new(id).expect("a valid id"))
@@ -114,6 +115,11 @@ fn what_is_no_claim_is_not_told_as_one() {
             "context_precision: a context is newly not useful: d1",
         ),
         (
+            "answer_correctness: scored\n  supported: A.\n",
+            "answer_correctness: scored\n  wrong: A.\n",
+            "answer_correctness: a claim is newly wrong: A.",
+        ),
+        (
             "answer_correctness: scored\n  supported: reference: A.\n",
             "answer_correctness: scored\n  unsupported: reference: A.\n",
             "answer_correctness: a sentence of the reference is newly missing from the answer: A.",
@@ -121,4 +127,14 @@ fn what_is_no_claim_is_not_told_as_one() {
     ] {
         assert_eq!(worse(old, new).as_deref(), Some(told));
     }
+}
+
+#[test]
+fn a_word_of_an_older_version_is_read_as_todays() {
+    let stored = |text: &str| Snapshot::stored(text, "Sample: 0123").map(|snapshot| snapshot.body);
+    let text = "answer_correctness: scored\n  contradicted: A.\nfaithfulness: 0 of 1\n  contradicted: A: b.\n";
+    let today = "answer_correctness: scored\n  wrong: A.\nfaithfulness: 0 of 1\n  contradicted: A: b.\n";
+    assert_eq!(stored(text), Ok(today.to_owned()));
+    assert_eq!(stored(today), Ok(today.to_owned()));
+    assert_eq!(stored("faithfulness: 0 of 1\n  wrong: A.\n"), Err("this is no verdict: wrong: A.".to_owned()));
 }

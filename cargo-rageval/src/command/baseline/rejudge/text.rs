@@ -3,8 +3,11 @@
 use std::fmt::Write as _;
 
 use rageval_runner::{
-    model::{Claim, Outcome, Verdict},
-    report::console::text::{against, interval_text, score, shortened, visible},
+    model::{Claim, MetricKey, Outcome, Verdict},
+    report::{
+        console::text::{against, interval_text, score, shortened, visible},
+        judged::word,
+    },
     stats::wilson,
     trust::drift::{Drift, Shift},
 };
@@ -44,7 +47,7 @@ pub(super) fn told(out: &mut String, drift: &Drift<'_>) {
     }
     let mut label = "read";
     for shift in drift.moved().take(TO_READ) {
-        to_read(out, label, shift);
+        to_read(out, label, shift, drift.metric);
         label = "";
     }
     for of in &drift.one_sided {
@@ -59,19 +62,20 @@ pub(super) fn told(out: &mut String, drift: &Drift<'_>) {
 }
 
 /// A case whose score moved, with the claims that flipped, else with those that are bad now.
-fn to_read(out: &mut String, label: &str, shift: &Shift<'_>) {
+fn to_read(out: &mut String, label: &str, shift: &Shift<'_>, metric: &MetricKey) {
     let Shift { of, before, now } = shift;
+    let word = |verdict| word(verdict, metric);
     let _ = writeln!(out, "  {label:<8} {}  {} -> {}", of.case, against(*before, *now), against(*now, *before));
     let quoted = |claim: &Claim| format!("\"{}\"", shortened(&claim.text, TEXT));
     let flipped: Vec<String> = of
         .claims
         .iter()
         .filter(|(claim, verdict)| claim.verdict != *verdict)
-        .map(|(claim, verdict)| format!("{} -> {}  {}", claim.verdict.as_str(), verdict.as_str(), quoted(claim)))
+        .map(|(claim, verdict)| format!("{} -> {}  {}", word(claim.verdict), word(*verdict), quoted(claim)))
         .collect();
     let bad_now = of.now.detail().into_iter().flat_map(|detail| &detail.claims);
     let bad_now = bad_now.filter(|claim| claim.verdict != Verdict::Supported);
-    let bad_now = bad_now.map(|claim| format!("now {}  {}", claim.verdict.as_str(), quoted(claim)));
+    let bad_now = bad_now.map(|claim| format!("now {}  {}", word(claim.verdict), quoted(claim)));
     let lines = if flipped.is_empty() { bad_now.collect() } else { flipped };
     for line in lines.iter().take(CLAIMS) {
         let _ = writeln!(out, "           {line}");

@@ -2,8 +2,8 @@
 
 use rageval_runner::{
     gate::rule::Level,
-    model::{Claim, Confirmation, Heard, Outcome, Readings, Verdict},
-    report::console::text::score,
+    model::{Claim, Confirmation, Heard, MetricKey, Outcome, Readings, Verdict},
+    report::{console::text::score, judged::word},
 };
 
 use super::{
@@ -51,10 +51,10 @@ pub(super) fn long(page: &mut Page, metric: &Measured) {
     baseline(page, metric);
     let shown = metric.settled.as_ref().unwrap_or(&metric.outcome);
     if let Some(detail) = shown.detail() {
-        claims(page, &detail.claims);
+        claims(page, &detail.claims, &metric.metric);
     }
     if let Some(readings) = &metric.readings {
-        of_readings(page, readings, &metric.outcome);
+        of_readings(page, readings, metric);
     }
 }
 
@@ -71,7 +71,7 @@ fn headline(page: &mut Page, metric: &Measured) {
         Some(_) => format!(" (first read as {})", in_a_word(&metric.outcome)),
         None => String::new(),
     };
-    let name = shown(&metric.metric);
+    let name = shown(&metric.metric.to_string());
     page.lines.push(format!("{name:<NAME$}{}{first}{mark}", in_a_word(outcome)));
 }
 
@@ -138,9 +138,9 @@ fn baseline(page: &mut Page, metric: &Measured) {
     }
 }
 
-fn claims(page: &mut Page, claims: &[Claim]) {
+fn claims(page: &mut Page, claims: &[Claim], metric: &MetricKey) {
     for (claim, n) in claims.iter().zip(1..) {
-        page.text(&format!("claim {n}"), &format!("{}: {}", claim.verdict.as_str(), claim.text));
+        page.text(&format!("claim {n}"), &format!("{}: {}", word(claim.verdict, metric), claim.text));
         if let Some(evidence) = &claim.evidence {
             let id = evidence.id.as_ref().map(|id| format!("{}: ", id.as_str())).unwrap_or_default();
             page.text("  evidence", &format!("{id}\"{}\"", evidence.text));
@@ -151,7 +151,8 @@ fn claims(page: &mut Page, claims: &[Claim]) {
     }
 }
 
-fn of_readings(page: &mut Page, readings: &Readings, first: &Outcome) {
+fn of_readings(page: &mut Page, readings: &Readings, metric: &Measured) {
+    let first = &metric.outcome;
     page.text(
         "read again",
         &match &readings.confirmation {
@@ -167,7 +168,7 @@ fn of_readings(page: &mut Page, readings: &Readings, first: &Outcome) {
     );
     for (label, heard) in [("reading", &readings.now), ("of baseline", &readings.baseline)] {
         for (heard, n) in heard.iter().zip(2..) {
-            page.text(&format!("{label} {n}"), &heard_text(heard));
+            page.text(&format!("{label} {n}"), &heard_text(heard, &metric.metric));
         }
     }
     if let Some(second) = &readings.second {
@@ -182,11 +183,11 @@ fn of_readings(page: &mut Page, readings: &Readings, first: &Outcome) {
     }
 }
 
-fn heard_text(heard: &Heard) -> String {
+fn heard_text(heard: &Heard, metric: &MetricKey) -> String {
     match heard {
         Heard::Verdicts { verdicts } => {
             let verdicts =
-                (1..).zip(verdicts).map(|(n, verdict): (usize, &Verdict)| format!("{n} {}", verdict.as_str()));
+                (1..).zip(verdicts).map(|(n, verdict): (usize, &Verdict)| format!("{n} {}", word(*verdict, metric)));
             verdicts.collect::<Vec<_>>().join(", ")
         }
         Heard::Score { score: heard } => score(heard.get()),
