@@ -388,7 +388,7 @@ mod tests {
 
     fn told(cases: usize) -> Vec<String> {
         let rulings = [Ruling::Pass, Ruling::Fail, Ruling::Undecided, Ruling::Inconclusive];
-        let decision = |what: &str, n: usize| Decision::told(&format!("{what}::{n}"), rulings[n % 4], Vec::new());
+        let decision = |what: &str, n: usize| Decision::told(format!("{what}::{n}"), rulings[n % 4], Vec::new());
         let decisions: Vec<Decision> = (0..cases).flat_map(|n| [decision("case", n), decision("gate", n)]).collect();
         let empty = Summary {
             decisions: &decisions,
