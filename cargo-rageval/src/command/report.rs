@@ -11,7 +11,7 @@ use rageval_runner::store::{self, baseline, runs};
 use crate::{
     context::Context,
     exit::{Ending, Failure},
-    report::{Input, REPORTERS, Reporter, lowered::Lowered, view::View},
+    report::{Input, REPORTERS, Reporter, lowered::Lowered, reach::Reach, view::View},
 };
 
 /// Write a report of a run
@@ -41,6 +41,9 @@ pub(crate) struct Report {
     /// The base branch's baseline: what the run's baseline lowered against it is shown
     #[arg(long, value_name = "FILE")]
     base_baseline: Option<PathBuf>,
+    /// The artifact that keeps the run, its folder of run folders as `runs`: the commands of `markdown` and `summary` read it there
+    #[arg(long, value_name = "NAME")]
+    artifact: Option<String>,
 }
 
 /// The names in [`REPORTERS`], each with its line of help.
@@ -68,6 +71,7 @@ pub(crate) fn run(command: &Report, context: &Context) -> Result<Ending, Failure
         lowered,
         folder: context.folder_in_repository(),
         place: path.display().to_string(),
+        reach: Reach::of(command.artifact.as_deref()),
     };
     let in_folder = reporter.file.map(|file| runs::folder(&path).map(|folder| folder.join(file)).map_err(wrong));
     let in_folder = in_folder.transpose()?;

@@ -36,7 +36,8 @@ fn run() -> Run {
 }
 
 fn rendered_with(run: &Run, lowered: Lowered<'_>) -> String {
-    let input = super::super::Input { view: View::of(run), lowered, folder: String::new(), place: String::new() };
+    let (folder, place, reach) = Default::default();
+    let input = super::super::Input { view: View::of(run), lowered, folder, place, reach };
     let mut page = Vec::new();
     report(&input, &mut page).expect("a page");
     String::from_utf8(page).expect("UTF-8")

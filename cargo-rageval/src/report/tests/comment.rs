@@ -199,10 +199,10 @@ fn a_wholly_red_run_is_read_in_two_minutes() {
         assert!(in_full.contains("**contradicted:** `You have 60 days to return it.`"), "{in_full}");
         let left = more + 9 - 6 - 25;
         assert!(
-            others.contains(&format!("and {left} more red cases: `cargo rageval report --format text`")),
+            others.contains(&format!("and {left} more red cases: `cargo rageval report RUN --format text`")),
             "{others}"
         );
-        assert!(text.contains("Everything: `cargo rageval report --format html`."), "{text}");
+        assert!(text.contains("in place of `RUN`: `cargo rageval report RUN --format html`."), "{text}");
     }
 }
 

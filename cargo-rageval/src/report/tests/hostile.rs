@@ -151,7 +151,7 @@ fn a_comment_stays_below_the_limit_and_keeps_what_matters() {
         assert!(text.contains("#### Red cases") && text.contains("more red cases"), "{name}");
         let (_, cut) = text.split_once(&format!("**{why}:** ")).expect("it says so");
         assert!(cut.contains(" printed"), "{name}: {cut}");
-        assert!(cut.contains("Everything: `cargo rageval report --format html`."), "{name}: {cut}");
+        assert!(cut.contains("in place of `RUN`: `cargo rageval report RUN --format html`."), "{name}: {cut}");
         check_markdown(&text);
     }
 }
