@@ -35,12 +35,7 @@ const LINES: usize = 8;
 
 /// The section.
 pub(super) fn section(view: &View<'_>) -> Markup {
-    let mut red_gates = view.red_gates.clone();
-    // Gates over the whole set before those over slices.
-    red_gates.sort_by_key(|gate| {
-        (gate.ruling != Ruling::Fail, gate.gate.as_ref().is_some_and(|facts| facts.slice.is_some()))
-    });
-    let (shown, folded) = red_gates.split_at(red_gates.len().min(GATES));
+    let (shown, folded) = view.red_gates.split_at(view.red_gates.len().min(GATES));
     let red_cases = worst_first(view.red_cases());
     html! {
         section #decisions aria-labelledby="decisions-title" {

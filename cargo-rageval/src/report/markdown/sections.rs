@@ -9,7 +9,10 @@ use rageval_runner::{
         Claim, DocId, MetricKey, Record,
         run::{Decision, Finding},
     },
-    report::console::text::{against, bar, score},
+    report::{
+        console::text::{against, bar, score},
+        worst,
+    },
 };
 
 use self::overview::{against_baseline, asides, costs, metrics, populations, refusals, slices, tail};
@@ -99,13 +102,9 @@ fn origin(input: &Input<'_>) -> String {
     format!("Run {run}{}, judge {}, rageval {rageval}.\n", revision.unwrap_or_default(), code(judge.trim(), NAME))
 }
 
-fn is_of_scores(decision: &Decision) -> bool {
-    decision.gate.is_some() || decision.statistic.is_some() && !decision.trial.starts_with("gate::calibration::")
-}
-
 /// What is wrong before any score: the set-up, the judge, the lock. It explains all that follows, so that it comes first, and whole.
 fn set_up(input: &Input<'_>) -> Section {
-    let decisions = input.view.red_gates.iter().filter(|decision| !is_of_scores(decision));
+    let decisions = input.view.red_gates.iter().filter(|decision| !worst::is_of_scores(decision));
     Section {
         rank: 0,
         title: "Wrong before any score",
@@ -282,12 +281,9 @@ fn name_of(case: &CaseView<'_>) -> String {
 /// Red gates that are shown at once; the rest is folded.
 const GATES: usize = 8;
 
-/// Red gates over scores, those over the whole set first.
+/// Red gates over scores, the worst first.
 fn red_gates_in_order<'r>(input: &Input<'r>) -> Vec<&'r Decision> {
-    let all = input.view.red_gates.iter().copied();
-    let mut decisions: Vec<&Decision> = all.filter(|decision| is_of_scores(decision)).collect();
-    decisions.sort_by_key(|decision| decision.gate.as_ref().is_some_and(|gate| gate.slice.is_some()));
-    decisions
+    input.view.red_gates.iter().copied().filter(|decision| worst::is_of_scores(decision)).collect()
 }
 
 /// Gates over scores that are red: those over the whole set first, since a slice often only repeats them. The first few, then the rest, folded.

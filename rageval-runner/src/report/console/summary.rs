@@ -15,6 +15,7 @@ use crate::{
         background::CaseBackground,
         run::{Decision, Finding, FindingKind, FindingLevel, Ruling},
     },
+    report::worst,
 };
 
 /// Lines of a summary.
@@ -76,9 +77,9 @@ impl<'a> From<&'a CaseBackground> for OfSet<'a> {
 pub fn summary(summary: &Summary<'_>) -> Vec<String> {
     let Summary { decisions, cases: golden, population, waivers, notices, run } = summary;
     let (cases, gates): (Vec<&Decision>, Vec<&Decision>) = decisions.iter().partition(|decision| decision.is_of_case());
-    let trials: BTreeMap<&str, &OfSet<'_>> = golden.iter().map(|case| (&*case.trial, case)).collect();
+    let trials: BTreeMap<&str, &Decision> = cases.iter().map(|decision| (decision.trial.as_str(), *decision)).collect();
     let of_set: Vec<(&OfSet<'_>, &Decision)> =
-        cases.iter().filter_map(|decision| Some((*trials.get(decision.trial.as_str())?, *decision))).collect();
+        golden.iter().filter_map(|case| Some((case, *trials.get(&*case.trial)?))).collect();
 
     let mut lines = vec![line("rageval", &format!("{}; {}", counts(&cases, "case"), counts(&gates, "gate")))];
     let causes = causes(&of_set);
@@ -104,7 +105,7 @@ pub fn summary(summary: &Summary<'_>) -> Vec<String> {
     let worst = worst(&of_set, room - flaky.len());
     lines.extend(worst.into_iter().map(|text| line("worst", &text)));
     let red_gates: Vec<&str> =
-        gates.iter().filter(|gate| gate.ruling.is_red()).map(|gate| gate.trial.as_str()).collect();
+        worst::gates(gates.iter().copied()).into_iter().map(|gate| gate.trial.as_str()).collect();
     if !red_gates.is_empty() {
         lines.push(line("red gates", &listed(&red_gates, COLUMNS - LABEL)));
     }
@@ -207,21 +208,14 @@ fn causes(of_set: &[(&OfSet<'_>, &Decision)]) -> Vec<String> {
     counts.into_iter().map(|(cause, count)| format!("{count} {cause}")).collect()
 }
 
-/// At most so many broken rules with the largest shortfall, one a case.
+/// The worst broken rule of at most so many cases, the worst case first; equals stay in the order of the set.
 fn worst(of_set: &[(&OfSet<'_>, &Decision)], most: usize) -> Vec<String> {
-    let red = of_set.iter().filter(|(_, decision)| decision.ruling.is_red());
-    let mut worst: Vec<(f64, &OfSet<'_>, String)> = red
-        .filter_map(|(case, decision)| {
-            let red = decision.findings.iter().filter(|finding| finding.level == FindingLevel::Red);
-            let of_case = red.filter_map(|finding| Some((finding.shortfall()?, *case, phrase_of(finding)?)));
-            of_case.max_by(|a, b| a.0.total_cmp(&b.0))
-        })
-        .collect();
-    worst.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.case.cmp(b.1.case)));
-    worst
-        .into_iter()
+    let mut red: Vec<_> = of_set.iter().filter(|(_, decision)| decision.ruling.is_red()).collect();
+    red.sort_by(|(_, one), (_, other)| worst::of_cases(one, other));
+    red.into_iter()
+        .filter_map(|(case, decision)| Some((case, worst::findings(decision).into_iter().find_map(phrase_of)?)))
         .take(most)
-        .map(|(_, case, phrase)| {
+        .map(|(case, phrase)| {
             // The place stays whole; what stands before it may be cut.
             let place = visible(&case.place.to_string());
             let room = (COLUMNS - LABEL).saturating_sub(place.width() + 2);
@@ -306,7 +300,7 @@ mod tests {
             "worst       c03: recall@5 0.30, min 0.75 cases/en.yaml:13",
             "worst       c04: recall@5 0.40, min 0.75 cases/en.yaml:14",
             "worst       c05: recall@5 0.50, min 0.75 cases/en.yaml:15",
-            "red gates   gate::recall@5::mean, gate::recall@5::mean@language=en, gate::set::unmeasured",
+            "red gates   gate::recall@5::mean, gate::set::unmeasured, gate::recall@5::mean@language=en",
             "known       1: c01",
             "notice      no golden.lock: the golden set is not locked (and 1 more notice)",
             "run         target/rageval/runs/20260101-000000-abcd/run.json",
