@@ -82,10 +82,7 @@ pub fn summary(summary: &Summary<'_>) -> Vec<String> {
         golden.iter().filter_map(|case| Some((case, *trials.get(&*case.trial)?))).collect();
 
     let mut lines = vec![line("rageval", &format!("{}; {}", counts(&cases, "case"), counts(&gates, "gate")))];
-    let causes = causes(&of_set);
-    if !causes.is_empty() {
-        lines.push(line("causes", &listed(&causes, COLUMNS - LABEL)));
-    }
+    lines.extend(causes(&of_set).map(|causes| line("causes", &causes)));
     if let Some(population) = population {
         let Population { paired, new, changed, vanished } = population;
         let counts = format!(
@@ -178,9 +175,13 @@ fn counts(decisions: &[&Decision], what: &str) -> String {
     format!("{} {what}{plural}: {words}", decisions.len())
 }
 
+/// Behind the causes, where they add up to more than the cases that have one.
+const SEVERAL: &str = " (a case may have several)";
+
 /// How many cases are red, or have something unmeasured, for which cause: the most frequent first. A case counts once for each of its causes.
-fn causes(of_set: &[(&OfSet<'_>, &Decision)]) -> Vec<String> {
+fn causes(of_set: &[(&OfSet<'_>, &Decision)]) -> Option<String> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut several = "";
     for (_, decision) in of_set {
         let Decision { findings, ruling, snapshot, .. } = decision;
         let is = |kind| findings.iter().any(|finding| finding.level == FindingLevel::Red && finding.kind == kind);
@@ -199,13 +200,17 @@ fn causes(of_set: &[(&OfSet<'_>, &Decision)]) -> Vec<String> {
         of_case.extend(more.into_iter().filter(|(applies, _)| *applies).map(|(_, cause)| cause));
         of_case.sort_unstable();
         of_case.dedup();
+        if of_case.len() > 1 {
+            several = SEVERAL;
+        }
         for cause in of_case {
             *counts.entry(cause).or_default() += 1;
         }
     }
     let mut counts: Vec<_> = counts.into_iter().collect();
     counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
-    counts.into_iter().map(|(cause, count)| format!("{count} {cause}")).collect()
+    let counts: Vec<String> = counts.into_iter().map(|(cause, count)| format!("{count} {cause}")).collect();
+    (!counts.is_empty()).then(|| listed(&counts, COLUMNS - LABEL - several.len()) + several)
 }
 
 /// The worst broken rule of at most so many cases, the worst case first; equals stay in the order of the set.
@@ -337,6 +342,15 @@ mod tests {
         let five: Vec<String> = (0..5).map(notice).collect();
         assert_eq!(shown(&five), [expected[0], "flaky       and 4: c01, c02, c03, c04"]);
         assert_eq!(summed_up(&world(), &five).len(), MOST_LINES);
+    }
+
+    #[test]
+    fn causes_that_add_up_to_more_than_the_cases_say_so() {
+        let world = World::of(&[0.1, 0.1]).accepted(&[0.1, 1.0]).rule(|rule| {
+            (rule.min, rule.max_drop) = (Some(unit(0.5)), Some(unit(0.1)));
+        });
+        let lines = summed_up(&world, &[]);
+        assert_eq!(lines[1], "causes      2 below min, 1 dropped (a case may have several)", "{lines:#?}");
     }
 
     #[test]
