@@ -7,7 +7,10 @@ use rageval_runner::{
         record::Taken,
         run::{Conclusion, Decision, FindingLevel, Ruling},
     },
-    report::console::{self, text::run_alone},
+    report::console::{
+        self,
+        text::{RED_TEXTS, run_alone},
+    },
 };
 
 use super::{
@@ -45,6 +48,9 @@ pub(super) fn section(view: &View<'_>) -> Markup {
                     @if view.conclusion == Conclusion::Pass && view.inconclusive.is_empty() { "Every case and every gate passed." }
                     @else { "No case and no gate is red." }
                 }
+            }
+            @if view.conclusion != Conclusion::Pass {
+                p { "What a red text means, and what to do: " a href=(RED_TEXTS) rel="noopener" { "My gate is red" } "." }
             }
             @if !view.red_gates.is_empty() {
                 h3 { "Red gates: " span.n { (tally(&view.red_gates.iter().map(|gate| gate.ruling))) } }

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use rageval_runner::{
     model::{
         Claim, DocId, MetricKey, Record,
-        run::{Decision, Finding},
+        run::{Conclusion, Decision, Finding},
     },
     report::{
-        console::text::{against, bar, score},
+        console::text::{RED_TEXTS, against, bar, score},
         worst,
     },
 };
@@ -73,7 +73,13 @@ pub(super) fn all(input: &Input<'_>, room: Room) -> Vec<Section> {
 
 /// How the run is looked into from elsewhere, and where it came from.
 pub(super) fn foot(input: &Input<'_>) -> String {
-    format!("{}\n{}", look(input), origin(input))
+    let help = match input.view.conclusion {
+        Conclusion::Pass => String::new(),
+        Conclusion::Fail | Conclusion::Undecided => {
+            format!("What a red text means, and what to do: [My gate is red]({RED_TEXTS}).\n\n")
+        }
+    };
+    format!("{help}{}\n{}", look(input), origin(input))
 }
 
 /// How a reader has the run: the report's commands name it.

@@ -5,7 +5,7 @@ use comrak::{
     nodes::{AstNode, NodeValue},
     parse_document,
 };
-use rageval_runner::model::run::Run;
+use rageval_runner::{model::run::Run, report::console::text::RED_TEXTS};
 
 use super::rendered;
 use crate::report::fixture::{HOSTILE, every_outcome};
@@ -63,7 +63,7 @@ fn check_markdown(text: &str) {
 
 fn check_node<'a>(node: &'a AstNode<'a>, columns: &mut usize) {
     match &node.data.borrow().value {
-        NodeValue::Link(link) => panic!("a link to {}", link.url),
+        NodeValue::Link(link) => assert_eq!(link.url, RED_TEXTS, "a link"),
         NodeValue::Image(link) => panic!("an image {}", link.url),
         NodeValue::HtmlInline(html) => panic!("HTML: {html}"),
         NodeValue::ShortCode(code) => panic!("an emoji: {code:?}"),

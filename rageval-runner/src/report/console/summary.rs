@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::{
     findings::phrase_of,
-    text::{COLUMNS, LABEL, line, listed, shortened, visible, whole_line},
+    text::{COLUMNS, LABEL, RED_TEXTS, line, listed, shortened, visible, whole_line},
 };
 use crate::{
     gate::Population,
@@ -73,7 +73,8 @@ impl<'a> From<&'a CaseBackground> for OfSet<'a> {
     }
 }
 
-/// The lines after the test runner's own summary, at most [`MOST_LINES`]: counts, causes, the worst scores, known failures, notices, where the run is.
+/// The lines after the test runner's own summary, at most [`MOST_LINES`]: counts, causes, the worst scores, known failures, notices, where red texts
+/// are explained, where the run is.
 pub fn summary(summary: &Summary<'_>) -> Vec<String> {
     let Summary { decisions, cases: golden, population, waivers, notices, run } = summary;
     let (cases, gates): (Vec<&Decision>, Vec<&Decision>) = decisions.iter().partition(|decision| decision.is_of_case());
@@ -96,19 +97,25 @@ pub fn summary(summary: &Summary<'_>) -> Vec<String> {
     }
     let all: Vec<&str> =
         notices.iter().chain(decisions.iter().flat_map(|decision| &decision.notices)).map(String::as_str).collect();
+    let is_red = decisions.iter().any(|decision| decision.ruling.is_red());
+    let help = is_red.then(|| whole_line("help", &format!("what red texts mean: {RED_TEXTS}")));
     // Waivers and what is flaky are shown in place of some of the worst scores.
     let room = MOST_WORST.saturating_sub(waivers.len());
     let flaky = flaky(&all, MOST_FLAKY.min(room));
-    let worst = worst(&of_set, room - flaky.len());
-    lines.extend(worst.into_iter().map(|text| line("worst", &text)));
+    let known = subjects(&all, KNOWN);
     let red_gates: Vec<&str> =
         worst::gates(gates.iter().copied()).into_iter().map(|gate| gate.trial.as_str()).collect();
+    // Two lines are left besides: notices, and where the run is.
+    let others =
+        waivers.len() + usize::from(!known.is_empty()) + usize::from(!red_gates.is_empty()) + usize::from(is_red) + 2;
+    let left = MOST_LINES.saturating_sub(lines.len() + flaky.len() + others);
+    let worst = worst(&of_set, left.min(room - flaky.len()));
+    lines.extend(worst.into_iter().map(|text| line("worst", &text)));
     if !red_gates.is_empty() {
         lines.push(line("red gates", &listed(&red_gates, COLUMNS - LABEL)));
     }
 
     lines.extend(flaky.iter().map(|text| line("flaky", text)));
-    let known = subjects(&all, KNOWN);
     if !known.is_empty() {
         let text = format!("{}: {}", known.len(), listed(&known, COLUMNS - LABEL - 6));
         lines.push(line("known", &text));
@@ -124,8 +131,7 @@ pub fn summary(summary: &Summary<'_>) -> Vec<String> {
         let names = listed(&inconclusive, COLUMNS - LABEL - INCONCLUSIVE.len() - 6);
         shown.push(format!("{}{}: {names}", INCONCLUSIVE, inconclusive.len()));
     }
-    // One line is always left: what comes before takes at most ten, waivers included.
-    let room = (MOST_LINES - 1).saturating_sub(lines.len());
+    let room = (MOST_LINES - 1).saturating_sub(lines.len() + usize::from(is_red));
     if shown.len() > room {
         let left = shown.len() - room;
         let more = format!(" (and {left} more notice{})", if left == 1 { "" } else { "s" });
@@ -135,6 +141,7 @@ pub fn summary(summary: &Summary<'_>) -> Vec<String> {
         }
     }
     lines.extend(shown.iter().map(|notice| line("notice", notice)));
+    lines.extend(help);
     lines.push(whole_line("run", run));
     lines
 }
@@ -304,10 +311,10 @@ mod tests {
             "worst       c02: recall@5 0.20, min 0.75 cases/en.yaml:12",
             "worst       c03: recall@5 0.30, min 0.75 cases/en.yaml:13",
             "worst       c04: recall@5 0.40, min 0.75 cases/en.yaml:14",
-            "worst       c05: recall@5 0.50, min 0.75 cases/en.yaml:15",
             "red gates   gate::recall@5::mean, gate::set::unmeasured, gate::recall@5::mean@language=en",
             "known       1: c01",
             "notice      no golden.lock: the golden set is not locked (and 1 more notice)",
+            "help        what red texts mean: https://github.com/rageval/rageval/blob/main/docs/red.md",
             "run         target/rageval/runs/20260101-000000-abcd/run.json",
         ];
         assert_eq!(lines, expected, "\n{}", lines.join("\n"));
@@ -321,7 +328,7 @@ mod tests {
         ];
         let lines = waived(&world(), &waivers, &["a".to_owned(), "b".to_owned()]);
         assert_eq!(lines.len(), MOST_LINES, "{lines:#?}");
-        assert_eq!(lines.iter().filter(|line| line.starts_with("worst")).count(), MOST_WORST - 2);
+        assert_eq!(lines.iter().filter(|line| line.starts_with("worst")).count(), MOST_WORST - 3);
         let shown: Vec<_> = lines.iter().filter(|line| line.starts_with("waived")).collect();
         assert_eq!(shown[0], "waived      alias until 2026-12-31: no dated name");
         assert!(shown.len() == 2 && shown[1].width() == COLUMNS, "{lines:#?}");
@@ -384,6 +391,6 @@ mod tests {
         let lines = summed_up(&world, &notices);
         assert_eq!(lines.len(), MOST_LINES, "{lines:#?}");
         assert!(lines.iter().all(|line| line.width() <= COLUMNS), "{lines:#?}");
-        assert!(lines[10].ends_with("more notices)"), "{lines:#?}");
+        assert!(lines[9].ends_with("more notices)"), "{lines:#?}");
     }
 }
