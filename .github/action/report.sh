@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes every report of the run. In: EXIT_CODE, RUNS, BASE_BASELINE, WITHOUT_KEY, NAME. Out: folder, comment.
+# Writes every report of the run. In: EXIT_CODE, RUNS, BASE_BASELINE, WITHOUT_KEY, NAME, ARTIFACT. Out: folder, comment.
 # A report that can't be written is told and changes nothing about the gate.
 set -uo pipefail
 
@@ -29,7 +29,7 @@ if [[ ! -e $RUNS/latest ]]; then
 fi
 
 report() { # format, file
-    if ! cargo rageval report --format "$1" --out "$folder/$2" "${base[@]}"; then
+    if ! cargo rageval report --format "$1" --out "$folder/$2" --artifact "$ARTIFACT" "${base[@]}"; then
         echo "::warning title=rageval::the report $2 could not be written"
         return 1
     fi

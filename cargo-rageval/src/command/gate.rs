@@ -36,7 +36,7 @@ use super::format::Format;
 use crate::{
     context::Context,
     exit::{Ending, Failure},
-    report::{self, Input, lowered::Lowered, view::View},
+    report::{self, Input, lowered::Lowered, reach::Reach, view::View},
 };
 
 /// Decide the gates over stored records
@@ -92,6 +92,7 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
         lowered: Lowered::stored(&run),
         folder: String::new(),
         place: named.iter().map(|run| place(run)).collect::<Vec<_>>().join(" "),
+        reach: Reach::default(),
     };
     match command.format {
         Format::Text => {

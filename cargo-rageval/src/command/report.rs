@@ -12,7 +12,7 @@ use super::gate;
 use crate::{
     context::Context,
     exit::{Ending, Failure},
-    report::{Input, REPORTERS, Reporter, lowered::Lowered, view::View},
+    report::{Input, REPORTERS, Reporter, lowered::Lowered, reach::Reach, view::View},
 };
 
 /// Write a report of a run
@@ -42,6 +42,9 @@ pub(crate) struct Report {
     /// The base branch's baseline: what the run's baseline lowered against it is shown
     #[arg(long, value_name = "FILE")]
     base_baseline: Option<PathBuf>,
+    /// The artifact that keeps the run, its folder of run folders as `runs`: the commands of `markdown` and `summary` read it there
+    #[arg(long, value_name = "NAME")]
+    artifact: Option<String>,
 }
 
 /// The names in [`REPORTERS`], each with its line of help.
@@ -64,8 +67,13 @@ pub(crate) fn run(command: &Report, context: &Context) -> Result<Ending, Failure
         Some((file, base)) => Lowered::against(&run, base, file.display().to_string()),
         None => Lowered::stored(&run),
     };
-    let input =
-        Input { view: View::of(&run), lowered, folder: context.folder_in_repository(), place: gate::place(&path) };
+    let input = Input {
+        view: View::of(&run),
+        lowered,
+        folder: context.folder_in_repository(),
+        place: gate::place(&path),
+        reach: Reach::of(command.artifact.as_deref()),
+    };
     let in_folder = reporter.file.map(|file| runs::folder(&path).map(|folder| folder.join(file)).map_err(wrong));
     let in_folder = in_folder.transpose()?;
     match command.out.clone().or(in_folder) {

@@ -10,7 +10,10 @@ use rageval_runner::{
         case::Place,
         run::{Conclusion, Decision, FindingLevel},
     },
-    report::console::text::{shortened, visible},
+    report::{
+        console::text::{shortened, visible},
+        worst,
+    },
 };
 
 use super::{Input, view::CaseView, why};
@@ -32,7 +35,7 @@ struct Annotation {
 /// Writes them; a run without anything to say has one notice, that it passed.
 pub(crate) fn render(input: &Input<'_>, out: &mut dyn Write) -> io::Result<()> {
     let view = &input.view;
-    let is_set_up = |decision: &&&Decision| decision.gate.is_none();
+    let is_set_up = |decision: &&&Decision| !worst::is_of_scores(decision);
     let (first, last): (Vec<&Decision>, Vec<&Decision>) = view.red_gates.iter().partition(is_set_up);
     let mut errors: Vec<Annotation> = first.into_iter().map(of_decision).collect();
     errors.extend(why::worst_first(view.red_cases()).into_iter().map(of_case));

@@ -12,12 +12,13 @@ mod junit;
 pub(crate) mod lowered;
 mod markdown;
 mod nearest;
+pub(crate) mod reach;
 pub(crate) mod view;
 mod why;
 
 use std::io::{self, Write};
 
-use self::{lowered::Lowered, view::View};
+use self::{lowered::Lowered, reach::Reach, view::View};
 
 /// What a report is made from.
 #[derive(Debug)]
@@ -30,6 +31,8 @@ pub(crate) struct Input<'r> {
     pub(crate) folder: String,
     /// Where the run is kept, as a person finds it.
     pub(crate) place: String,
+    /// Where readers elsewhere find it.
+    pub(crate) reach: Reach,
 }
 
 /// One format.

@@ -21,6 +21,7 @@ pub(super) fn rendered(name: &str, run: &rageval_runner::model::run::Run) -> Str
         lowered: Lowered::stored(run),
         folder: "gates/help".to_owned(),
         place: "target/rageval/runs/latest".to_owned(),
+        reach: Reach::default(),
     };
     let mut bytes = Vec::new();
     if reporter.is_coloured {

@@ -12,7 +12,7 @@ use rageval_runner::{
         background::CaseBackground,
         run::{Conclusion, Decision, Finding, FindingLevel, Ruling, Run},
     },
-    report::console::text::visible,
+    report::{console::text::visible, worst},
 };
 
 pub(crate) use self::{
@@ -30,7 +30,7 @@ pub(crate) struct View<'r> {
     pub(crate) conclusion: Conclusion,
     /// Every case that has a record or stands in the set: red ones first, then in the order of the set.
     pub(crate) cases: Vec<CaseView<'r>>,
-    /// Decisions about the set-up, trust and gates that are red: those that failed first.
+    /// Decisions about the set-up, trust and gates that are red: the worst first.
     pub(crate) red_gates: Vec<&'r Decision>,
     /// Gates that could say too little and pass.
     pub(crate) inconclusive: Vec<&'r Decision>,
@@ -105,9 +105,6 @@ impl<'r> View<'r> {
     /// Works it out.
     pub(crate) fn of(run: &'r Run) -> Self {
         let cases = cases(run);
-        let red = |decision: &&Decision| !decision.is_of_case() && decision.ruling.is_red();
-        let mut red_gates: Vec<&Decision> = run.decisions.iter().filter(red).collect();
-        red_gates.sort_by_key(|decision| decision.ruling != Ruling::Fail);
         let inconclusive =
             run.decisions.iter().filter(|decision| !decision.is_of_case() && decision.ruling == Ruling::Inconclusive);
         let samples = || run.records.iter().flat_map(Record::samples);
@@ -120,7 +117,7 @@ impl<'r> View<'r> {
         }
         Self {
             conclusion: run.conclusion(),
-            red_gates,
+            red_gates: worst::gates(&run.decisions),
             inconclusive: inconclusive.collect(),
             metrics: metric::metrics(run, &cases),
             refusals: Refusals::of(&cases),

@@ -3,35 +3,26 @@
 use rageval_runner::{
     model::{
         Claim, Detail, MetricKey, Verdict,
-        run::{Decision, Finding, FindingKind, Ruling},
+        run::{Decision, Finding, FindingKind},
     },
-    report::{console, judged},
+    report::{console, judged, worst},
 };
 
 use super::{claims::Judged, view::CaseView};
 
-/// The red cases, those that failed first, then by how far they lie below their bars; equals stay in the order of the set.
+/// The red cases, the worst first; equals stay in the order of the set.
 pub(crate) fn worst_first<'a, 'r>(cases: impl Iterator<Item = &'a CaseView<'r>>) -> Vec<&'a CaseView<'r>>
 where
     'r: 'a,
 {
-    let rank = |case: &CaseView<'_>| match case.decision.map(|decision| decision.ruling) {
-        Some(Ruling::Fail) => 0,
-        Some(Ruling::Undecided) => 1,
-        Some(Ruling::Pass | Ruling::Inconclusive) | None => 2,
-    };
-    let worst = |case: &CaseView<'_>| case.red_findings().filter_map(Finding::shortfall).fold(0.0, f64::max);
-    let mut cases: Vec<_> = cases.map(|case| (rank(case), worst(case), case)).collect();
-    cases.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
-    cases.into_iter().map(|(_, _, case)| case).collect()
+    let mut cases: Vec<_> = cases.filter_map(|case| Some((case.decision?, case))).collect();
+    cases.sort_by(|(one, _), (other, _)| worst::of_cases(one, other));
+    cases.into_iter().map(|(_, case)| case).collect()
 }
 
 /// The red findings of a case, the largest shortfall first.
 pub(crate) fn red_findings<'r>(case: &CaseView<'r>) -> Vec<&'r Finding> {
-    let mut findings: Vec<_> = case.red_findings().collect();
-    let shortfall = |finding: &Finding| finding.shortfall().unwrap_or_default();
-    findings.sort_by(|a, b| shortfall(b).total_cmp(&shortfall(a)));
-    findings
+    case.decision.map(worst::findings).unwrap_or_default()
 }
 
 /// The claim that counts most against a score: one of the answer before others, contradicted before unsupported.

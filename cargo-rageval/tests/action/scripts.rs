@@ -76,6 +76,7 @@ fn report(runner: &Runner, exit_code: &str, without_key: &str) -> crate::github:
         ("RUNS", &runs),
         ("WITHOUT_KEY", without_key),
         ("NAME", "help"),
+        ("ARTIFACT", "help-run"),
         ("BASE_BASELINE", ""),
     ];
     runner.script("report.sh", &environment)
@@ -91,6 +92,11 @@ fn every_report_is_written_and_the_comment_bears_its_mark() {
     assert!(comment.starts_with("### ❌ failed: "), "what it came to comes first: {comment}");
     assert!(comment.ends_with("\n<!-- rageval-action:help -->\n"), "{comment}");
     assert!(comment.contains("refusal_correctness"), "{comment}");
+    let fetch = "gh run download 77 --repo acme/help --name help-run --dir help-run";
+    for text in [&comment, &runner.read("summary.md")] {
+        let read = "`help-run/report.html`, or `cargo rageval report help-run/runs/latest --format text`";
+        assert!(text.contains(&format!("`{fetch}` fetches it; then open {read}.")), "{text}");
+    }
     assert!(runner.read("summary.md").contains("failed"), "{}", runner.read("summary.md"));
     assert!(step.out.contains("::error file=cases/a.yaml,line=3"), "{}", step.out);
     let folder = std::path::Path::new(step.output("folder").expect("a folder"));

@@ -5,3 +5,4 @@ pub mod console;
 pub mod judged;
 pub mod snapshot;
 pub mod told;
+pub mod worst;

@@ -132,7 +132,7 @@ fn unknown_mode() {
     let project = Project::new(&stub, 0..CASES, "");
     let ran = project.run(&[("RAGEVAL_JUDGE_MODE", "chached")]);
     ran.ends_with(101).says("RAGEVAL_JUDGE_MODE says `chached`; it is one of `live`, `cached`, `replay`, or unset");
-    ran.says("red gates   gate::faithfulness::mean, gate::set::unmeasured, gate::setup");
+    ran.says("red gates   gate::setup, gate::faithfulness::mean, gate::set::unmeasured");
     assert_eq!(stub.seen().len(), 0);
 }
 

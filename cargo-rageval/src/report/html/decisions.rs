@@ -7,7 +7,10 @@ use rageval_runner::{
         record::Taken,
         run::{Conclusion, Decision, FindingLevel, Ruling},
     },
-    report::console::{self, text::run_alone},
+    report::console::{
+        self,
+        text::{RED_TEXTS, run_alone},
+    },
 };
 
 use super::{
@@ -35,12 +38,7 @@ const LINES: usize = 8;
 
 /// The section.
 pub(super) fn section(view: &View<'_>) -> Markup {
-    let mut red_gates = view.red_gates.clone();
-    // Gates over the whole set before those over slices.
-    red_gates.sort_by_key(|gate| {
-        (gate.ruling != Ruling::Fail, gate.gate.as_ref().is_some_and(|facts| facts.slice.is_some()))
-    });
-    let (shown, folded) = red_gates.split_at(red_gates.len().min(GATES));
+    let (shown, folded) = view.red_gates.split_at(view.red_gates.len().min(GATES));
     let red_cases = worst_first(view.red_cases());
     html! {
         section #decisions aria-labelledby="decisions-title" {
@@ -50,6 +48,9 @@ pub(super) fn section(view: &View<'_>) -> Markup {
                     @if view.conclusion == Conclusion::Pass && view.inconclusive.is_empty() { "Every case and every gate passed." }
                     @else { "No case and no gate is red." }
                 }
+            }
+            @if view.conclusion != Conclusion::Pass {
+                p { "What a red text means, and what to do: " a href=(RED_TEXTS) rel="noopener" { "My gate is red" } "." }
             }
             @if !view.red_gates.is_empty() {
                 h3 { "Red gates: " span.n { (tally(&view.red_gates.iter().map(|gate| gate.ruling))) } }

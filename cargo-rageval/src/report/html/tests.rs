@@ -8,6 +8,7 @@ use rageval_runner::{
         record::Taken,
         run::{Ruling, Run},
     },
+    report::console::text::RED_TEXTS,
     store::runs,
 };
 
@@ -36,7 +37,8 @@ fn run() -> Run {
 }
 
 fn rendered_with(run: &Run, lowered: Lowered<'_>) -> String {
-    let input = super::super::Input { view: View::of(run), lowered, folder: String::new(), place: String::new() };
+    let (folder, place, reach) = Default::default();
+    let input = super::super::Input { view: View::of(run), lowered, folder, place, reach };
     let mut page = Vec::new();
     report(&input, &mut page).expect("a page");
     String::from_utf8(page).expect("UTF-8")
@@ -80,6 +82,10 @@ fn the_policy_lets_in_its_own_style_and_script_alone() {
     assert!(page.contains("content=\"default-src 'none'; "));
     assert_eq!(page.matches("</style>").count(), 1);
     assert_eq!(page.matches("<script>").count(), 1, "all others are data");
+    // One link leads out, and nothing is fetched by it.
+    let link = format!("<a href=\"{RED_TEXTS}\"");
+    assert_eq!(page.matches(&link).count(), 1, "what red texts mean");
+    let page = page.replace(&link, "");
     for outside in ["src=\"", "url(", "@import", "http://", "https://", " style=\""] {
         assert!(!page.contains(outside), "`{outside}` is in the page");
     }

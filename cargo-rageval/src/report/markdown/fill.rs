@@ -36,6 +36,8 @@ pub(super) struct Section {
     pub(super) most: Option<usize>,
     /// What is counted where rows are left out: `red cases`.
     pub(super) what: &'static str,
+    /// What is said behind the count: how the rest is read.
+    pub(super) then: String,
 }
 
 impl Section {
@@ -64,7 +66,7 @@ pub(super) fn fill(head: &str, sections: &[Section], foot: &str, room: Room) -> 
     for at in by_rank {
         let section = &sections[at];
         let (start, end) = section.frame();
-        let frame = start.len() + end.len() + COUNTED;
+        let frame = start.len() + end.len() + COUNTED + section.then.len();
         let mut used = frame;
         let most = section.most.unwrap_or(room.rows);
         for row in section.rows.iter().take(most) {
@@ -89,16 +91,12 @@ pub(super) fn fill(head: &str, sections: &[Section], foot: &str, room: Room) -> 
         let left = section.rows.len() - shown;
         if left > 0 {
             // Writing to a string cannot fail.
-            let _ = writeln!(text, "\nand {left} more {}", section.what);
+            let _ = writeln!(text, "\nand {left} more {}{}", section.what, section.then);
         }
         text.push_str(end);
     }
     if !cut.is_empty() {
-        let _ = write!(text, "**{}:** {}. ", room.left_out, cut.join(", "));
-    }
-    let is_whole = sections.iter().zip(&shown).all(|(section, shown)| *shown == section.rows.len());
-    if !is_whole {
-        let _ = writeln!(text, "Everything: `cargo rageval report --format html`.\n");
+        let _ = write!(text, "**{}:** {}.\n\n", room.left_out, cut.join(", "));
     }
     text + foot
 }
@@ -124,7 +122,7 @@ mod tests {
         assert!(text.len() <= room.bytes && text.starts_with("head\n") && text.ends_with("foot\n"), "{text}");
         assert!(text.contains("cases 0009") && text.contains("gates 0009"), "{text}");
         assert!(text.find("#### details") < text.find("#### cases"), "{text}");
-        assert!(text.contains("more rows\n") && text.contains("**Cut:** details. Everything: `"), "{text}");
+        assert!(text.contains("more rows\n") && text.contains("**Cut:** details.\n\nfoot"), "{text}");
     }
 
     #[test]
@@ -137,10 +135,7 @@ mod tests {
     #[test]
     fn rows_beyond_those_that_are_wanted_are_counted_and_not_called_cut() {
         let text = fill("", &[section(0, "cases", 10)], "", room(10_000, 4));
-        assert!(
-            text.contains("\nand 6 more rows\n") && !text.contains("**Cut") && text.contains("Everything: "),
-            "{text}"
-        );
+        assert!(text.contains("\nand 6 more rows\n") && !text.contains("**Cut"), "{text}");
     }
 
     #[test]

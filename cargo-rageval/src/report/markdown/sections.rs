@@ -7,9 +7,12 @@ use std::collections::BTreeMap;
 use rageval_runner::{
     model::{
         Claim, DocId, MetricKey, Record,
-        run::{Decision, Finding},
+        run::{Conclusion, Decision, Finding},
     },
-    report::console::text::{against, bar, score},
+    report::{
+        console::text::{RED_TEXTS, against, bar, score},
+        worst,
+    },
 };
 
 use self::overview::{against_baseline, asides, costs, metrics, populations, refusals, slices, tail};
@@ -31,6 +34,8 @@ const NAME: usize = 60;
 const TEXT: usize = 160;
 /// Further rules that a red case breaks and that are named.
 const ALSO: usize = 2;
+/// Columns of a command.
+const COMMAND: usize = 400;
 /// Columns of why a case is red where it has one line.
 const LINE: usize = 90;
 
@@ -50,7 +55,7 @@ pub(super) fn all(input: &Input<'_>, room: Room) -> Vec<Section> {
         gates,
         more_gates,
         red_cases(worst, others.len()),
-        other_cases(others, room),
+        other_cases(input, others, room),
         of_branch,
         metrics(input),
         of_reasons,
@@ -59,15 +64,43 @@ pub(super) fn all(input: &Input<'_>, room: Room) -> Vec<Section> {
         asides(input),
         refusals(input),
         costs(input),
-        texts_of_cases(&worst[..worst.len().min(room.texts)]),
+        texts_of_cases(input, &worst[..worst.len().min(room.texts)]),
         texts_of_gates(input, room),
         slices(input),
         populations(input, room.rows),
     ]
 }
 
-/// Where the run came from.
+/// How the run is looked into from elsewhere, and where it came from.
 pub(super) fn foot(input: &Input<'_>) -> String {
+    let help = match input.view.conclusion {
+        Conclusion::Pass => String::new(),
+        Conclusion::Fail | Conclusion::Undecided => {
+            format!("What a red text means, and what to do: [My gate is red]({RED_TEXTS}).\n\n")
+        }
+    };
+    format!("{help}{}\n{}", look(input), origin(input))
+}
+
+/// How a reader has the run: the report's commands name it.
+fn look(input: &Input<'_>) -> String {
+    let reach = &input.reach;
+    let report = |format: &str| code(&format!("cargo rageval report {} --format {format}", reach.run()), COMMAND);
+    let Some(name) = reach.artifact() else {
+        return format!(
+            "To look into this run elsewhere: fetch its folder from what the build kept, and name it in place of `RUN`: {}.\n",
+            report("html")
+        );
+    };
+    let page = code(&format!("{name}/report.html"), COMMAND);
+    let fetch = match reach.fetch() {
+        Some(fetch) => format!("{} fetches it", code(&fetch, COMMAND)),
+        None => format!("download this build's artifact {} into a folder of that name", code(name, COMMAND)),
+    };
+    format!("To look into this run: {fetch}; then open {page}, or {}.\n", report("text"))
+}
+
+fn origin(input: &Input<'_>) -> String {
     let manifest = &input.view.run.manifest;
     let judge = format!("{} {}", manifest.judge.provider, manifest.judge.model);
     let revision = manifest.git_revision.as_deref().map(|revision| format!(" at {}", code(revision, 12)));
@@ -75,17 +108,13 @@ pub(super) fn foot(input: &Input<'_>) -> String {
     format!("Run {run}{}, judge {}, rageval {rageval}.\n", revision.unwrap_or_default(), code(judge.trim(), NAME))
 }
 
-fn is_of_scores(decision: &Decision) -> bool {
-    decision.gate.is_some() || decision.statistic.is_some() && !decision.trial.starts_with("gate::calibration::")
-}
-
 /// What is wrong before any score: the set-up, the judge, the lock. It explains all that follows, so that it comes first, and whole.
 fn set_up(input: &Input<'_>) -> Section {
-    let decisions = input.view.red_gates.iter().filter(|decision| !is_of_scores(decision));
+    let decisions = input.view.red_gates.iter().filter(|decision| !worst::is_of_scores(decision));
     Section {
         rank: 0,
         title: "Wrong before any score",
-        rows: decisions.map(|decision| decision_block(decision)).collect(),
+        rows: decisions.map(|decision| decision_block(input, decision)).collect(),
         what: "of these",
         ..Section::default()
     }
@@ -105,7 +134,7 @@ fn red_cases(worst: &[&CaseView<'_>], others: usize) -> Section {
 }
 
 /// The red cases that are not among the worst, a short line each, folded.
-fn other_cases(others: &[&CaseView<'_>], room: Room) -> Section {
+fn other_cases(input: &Input<'_>, others: &[&CaseView<'_>], room: Room) -> Section {
     let of = |case: &&CaseView<'_>| {
         let worst = why::red_findings(case).first().map(|finding| finding.text.clone());
         let why = worst.or_else(|| case.decision.map(why::reason)).map(|why| code(&why, LINE)).unwrap_or_default();
@@ -118,7 +147,8 @@ fn other_cases(others: &[&CaseView<'_>], room: Room) -> Section {
         head: "| Case | Why |\n|---|---|\n".to_owned(),
         rows: others.iter().map(of).collect(),
         most: Some(room.others),
-        what: "red cases: `cargo rageval report --format text`",
+        what: "red cases",
+        then: format!(": {}", code(&format!("cargo rageval report {} --format text", input.reach.run()), COMMAND)),
     }
 }
 
@@ -257,12 +287,9 @@ fn name_of(case: &CaseView<'_>) -> String {
 /// Red gates that are shown at once; the rest is folded.
 const GATES: usize = 8;
 
-/// Red gates over scores, those over the whole set first.
+/// Red gates over scores, the worst first.
 fn red_gates_in_order<'r>(input: &Input<'r>) -> Vec<&'r Decision> {
-    let all = input.view.red_gates.iter().copied();
-    let mut decisions: Vec<&Decision> = all.filter(|decision| is_of_scores(decision)).collect();
-    decisions.sort_by_key(|decision| decision.gate.as_ref().is_some_and(|gate| gate.slice.is_some()));
-    decisions
+    input.view.red_gates.iter().copied().filter(|decision| worst::is_of_scores(decision)).collect()
 }
 
 /// Gates over scores that are red: those over the whole set first, since a slice often only repeats them. The first few, then the rest, folded.
@@ -322,12 +349,12 @@ fn lowered(input: &Input<'_>) -> Section {
 }
 
 /// What each of the worst cases printed, folded.
-fn texts_of_cases(worst: &[&CaseView<'_>]) -> Section {
+fn texts_of_cases(input: &Input<'_>, worst: &[&CaseView<'_>]) -> Section {
     Section {
         rank: 7,
         title: "What the worst of them printed",
         is_folded: true,
-        rows: worst.iter().filter_map(|case| Some(decision_block(case.decision?))).collect(),
+        rows: worst.iter().filter_map(|case| Some(decision_block(input, case.decision?))).collect(),
         most: Some(worst.len()),
         what: "texts of cases",
         ..Section::default()
@@ -342,13 +369,14 @@ fn texts_of_gates(input: &Input<'_>, room: Room) -> Section {
         rank: 11,
         title: "What the first gates printed",
         is_folded: true,
-        rows: decisions.into_iter().map(decision_block).collect(),
+        rows: decisions.into_iter().map(|decision| decision_block(input, decision)).collect(),
         what: "texts of gates",
         ..Section::default()
     }
 }
 
 /// The text of a decision with its name.
-fn decision_block(decision: &Decision) -> String {
-    format!("{}\n\n{}\n", code(&decision.trial, 200), block(decision.lines.iter().map(String::as_str)))
+fn decision_block(input: &Input<'_>, decision: &Decision) -> String {
+    let lines: Vec<_> = decision.lines.iter().map(|line| input.reach.line(line)).collect();
+    format!("{}\n\n{}\n", code(&decision.trial, 200), block(lines.iter().map(|line| &**line)))
 }

@@ -100,6 +100,24 @@ fn where_the_judge_names_no_evidence_the_nearest_sentence_stands_there() {
 }
 
 #[test]
+fn a_red_comment_names_the_page_of_red_texts_once() {
+    use rageval_runner::{model::run::Conclusion, report::console::text::RED_TEXTS};
+    let mut run = fixture::every_outcome();
+    for name in ["markdown", "summary", "html", "text"] {
+        assert_eq!(rendered(name, &run).matches(RED_TEXTS).count(), 1, "{name}");
+    }
+    run.decisions.retain(|decision| decision.trial.ends_with("::passes"));
+    run.cases.retain(|case| case.case.as_str() == "passes");
+    run.records.retain(|record| record.case.as_str() == "passes");
+    run.background.metrics.clear();
+    run.manifest.golden_set.cases = 1;
+    assert_eq!(run.conclusion(), Conclusion::Pass, "{:?}", run.holes());
+    for name in ["markdown", "html", "text"] {
+        assert_eq!(rendered(name, &run).matches(RED_TEXTS).count(), 0, "{name}");
+    }
+}
+
+#[test]
 fn equals_stay_in_the_order_of_the_set() {
     let run = fixture::every_outcome();
     let text = rendered("markdown", &run);
@@ -199,10 +217,10 @@ fn a_wholly_red_run_is_read_in_two_minutes() {
         assert!(in_full.contains("**contradicted:** `You have 60 days to return it.`"), "{in_full}");
         let left = more + 9 - 6 - 25;
         assert!(
-            others.contains(&format!("and {left} more red cases: `cargo rageval report --format text`")),
+            others.contains(&format!("and {left} more red cases: `cargo rageval report RUN --format text`")),
             "{others}"
         );
-        assert!(text.contains("Everything: `cargo rageval report --format html`."), "{text}");
+        assert!(text.contains("in place of `RUN`: `cargo rageval report RUN --format html`."), "{text}");
     }
 }
 

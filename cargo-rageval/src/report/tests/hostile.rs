@@ -5,7 +5,7 @@ use comrak::{
     nodes::{AstNode, NodeValue},
     parse_document,
 };
-use rageval_runner::model::run::Run;
+use rageval_runner::{model::run::Run, report::console::text::RED_TEXTS};
 
 use super::rendered;
 use crate::report::fixture::{HOSTILE, every_outcome};
@@ -63,7 +63,7 @@ fn check_markdown(text: &str) {
 
 fn check_node<'a>(node: &'a AstNode<'a>, columns: &mut usize) {
     match &node.data.borrow().value {
-        NodeValue::Link(link) => panic!("a link to {}", link.url),
+        NodeValue::Link(link) => assert_eq!(link.url, RED_TEXTS, "a link"),
         NodeValue::Image(link) => panic!("an image {}", link.url),
         NodeValue::HtmlInline(html) => panic!("HTML: {html}"),
         NodeValue::ShortCode(code) => panic!("an emoji: {code:?}"),
@@ -151,7 +151,7 @@ fn a_comment_stays_below_the_limit_and_keeps_what_matters() {
         assert!(text.contains("#### Red cases") && text.contains("more red cases"), "{name}");
         let (_, cut) = text.split_once(&format!("**{why}:** ")).expect("it says so");
         assert!(cut.contains(" printed"), "{name}: {cut}");
-        assert!(cut.contains("Everything: `cargo rageval report --format html`."), "{name}: {cut}");
+        assert!(cut.contains("in place of `RUN`: `cargo rageval report RUN --format html`."), "{name}: {cut}");
         check_markdown(&text);
     }
 }

@@ -10,7 +10,7 @@ pub mod suspects;
 
 pub use queue::{Progress, Start, may_start};
 pub use settle::{Case, Next, Settled, next};
-pub use settled::{confirmation, notice, remark};
+pub use settled::{REPLAYED, confirmation, notice, remark};
 pub use suspects::{Bars, Drop, Suspect, pairs_with_rules, suspects};
 
 /// The count at which a claim is confirmed as bad: 6 + ceil(log2 `pairs`), at least 6.

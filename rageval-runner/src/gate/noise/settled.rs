@@ -11,6 +11,9 @@ use crate::{
     },
 };
 
+/// Why a suspect is not confirmed where nothing may be asked: the run replays stored replies.
+pub const REPLAYED: &str = "no further reading is stored, and none may be asked for";
+
 /// Claims that a remark names; the rest is counted.
 const MOST_NAMED: usize = 3;
 

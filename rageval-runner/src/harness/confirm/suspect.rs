@@ -110,7 +110,7 @@ impl<'a> Question<'a> {
             exchanges.iter().any(|exchange| matches!(&exchange.reply, Reply::Failed { ending: Ending::Missing, .. }));
         if is_missing {
             // Nothing was asked, so nothing was heard.
-            return Some("no further reading is stored, and none may be asked for".to_owned());
+            return Some(noise::REPLAYED.to_owned());
         }
         list.push(heard);
         let why = list.last().and_then(failed)?;

@@ -1,17 +1,20 @@
 //! What further readings say of the judge itself.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
-use crate::model::{CaseId, CaseScores, Confirmation, Heard, MetricKey, Scores};
+use super::text::visible;
+use crate::{
+    gate::noise,
+    model::{CaseScores, Confirmation, Heard, MetricKey, Scores},
+};
 
 /// Counts over all further readings of a run.
 #[derive(Debug, Default)]
 struct Counts<'a> {
-    /// Metrics of cases that were read again as suspects.
-    suspects: BTreeSet<(&'a CaseId, &'a MetricKey)>,
     confirmed: usize,
     cleared: usize,
-    not_confirmed: usize,
+    /// Suspects that nothing settled: why, and whether they were read again.
+    unsettled: BTreeMap<(&'a str, bool), usize>,
     /// Further readings asked for of this run's answers, those that failed included.
     readings: usize,
     /// Further readings of the baseline's answers.
@@ -33,9 +36,8 @@ struct Counts<'a> {
 pub fn notices(scores: &Scores) -> Vec<String> {
     let counts = Counts::of(scores);
     let mut notices = Vec::new();
-    if !counts.suspects.is_empty() {
-        let parts =
-            [(counts.confirmed, "confirmed"), (counts.cleared, "cleared"), (counts.not_confirmed, "not confirmed")];
+    if counts.confirmed + counts.cleared > 0 {
+        let parts = [(counts.confirmed, "confirmed"), (counts.cleared, "cleared")];
         let parts: Vec<String> =
             parts.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
         let failed = match counts.failed {
@@ -45,6 +47,7 @@ pub fn notices(scores: &Scores) -> Vec<String> {
         let given = counts.readings + counts.of_baseline - counts.failed;
         notices.push(format!("suspects: {} in {given} further reading{}{failed}", parts.join(", "), plural(given)));
     }
+    notices.extend(unsettled(&counts.unsettled));
     let Counts { pairs, pairs_failed, .. } = counts;
     if pairs_failed > 0 {
         let all = pairs + pairs_failed;
@@ -66,6 +69,22 @@ pub fn notices(scores: &Scores) -> Vec<String> {
     notices
 }
 
+/// What became of the suspects that nothing settled, by the most frequent reason: the first readings count, red or green.
+fn unsettled(counts: &BTreeMap<(&str, bool), usize>) -> Option<String> {
+    let all: usize = counts.values().sum();
+    // Of equally many the first by its words, so that the text does not depend on what came first.
+    let ((why, is_read_again), most) = counts.iter().rev().max_by_key(|(_, n)| **n)?;
+    let why = if *why == noise::REPLAYED { "replies are only replayed".to_owned() } else { visible(why) };
+    let ended = if *is_read_again { "not settled" } else { "not read again" };
+    let others = match all - most {
+        0 => String::new(),
+        others => format!(", {others} for another reason"),
+    };
+    let most = if others.is_empty() { String::new() } else { format!("{most} ") };
+    let whose = if all == 1 { "counts by its" } else { "count by their" };
+    Some(format!("{all} suspect{} {whose} first reading: {most}{ended} ({why}){others}", plural(all)))
+}
+
 impl<'a> Counts<'a> {
     fn of(scores: &'a Scores) -> Self {
         let mut counts = Self::default();
@@ -81,13 +100,11 @@ impl<'a> Counts<'a> {
         let Some(readings) = scores.readings.get(metric) else { return };
         match &readings.confirmation {
             None => {}
-            Some(ended) => {
-                self.suspects.insert((&scores.case, metric));
-                match ended {
-                    Confirmation::Confirmed { .. } => self.confirmed += 1,
-                    Confirmation::Cleared { .. } => self.cleared += 1,
-                    Confirmation::NotConfirmed { .. } => self.not_confirmed += 1,
-                }
+            Some(Confirmation::Confirmed { .. }) => self.confirmed += 1,
+            Some(Confirmation::Cleared { .. }) => self.cleared += 1,
+            Some(Confirmation::NotConfirmed { why }) => {
+                let is_read_again = !readings.now.is_empty();
+                *self.unsettled.entry((why, is_read_again)).or_default() += 1;
             }
         }
         self.pairs += usize::from(readings.second.is_some());
@@ -178,7 +195,7 @@ mod tests {
     #[test]
     fn calls_that_gave_none_are_no_readings() {
         let said = read_again(&[&[], &[]], Confirmation::NotConfirmed { why: "judge error".to_owned() });
-        assert_eq!(said, ["suspects: 1 not confirmed in 0 further readings, 2 calls that gave none"]);
+        assert_eq!(said, ["1 suspect counts by its first reading: not settled (judge error)"]);
     }
 
     #[test]
@@ -200,7 +217,15 @@ mod tests {
 
     #[test]
     fn a_suspect_that_was_not_read_again_is_counted_as_such() {
-        let said = read_again(&[], Confirmation::NotConfirmed { why: "enough".to_owned() });
-        assert_eq!(said, ["suspects: 1 not confirmed in 0 further readings"]);
+        let said = read_again(&[], Confirmation::NotConfirmed { why: noise::REPLAYED.to_owned() });
+        assert_eq!(said, ["1 suspect counts by its first reading: not read again (replies are only replayed)"]);
+    }
+
+    #[test]
+    fn what_most_suspects_were_not_settled_for_is_told() {
+        let counts = BTreeMap::from([(("judge error", true), 1), (("a is spent", false), 2), (("b", false), 2)]);
+        let told = "5 suspects count by their first reading: 2 not read again (a is spent), 3 for another reason";
+        assert_eq!(unsettled(&counts).as_deref(), Some(told));
+        assert_eq!(unsettled(&BTreeMap::new()), None);
     }
 }

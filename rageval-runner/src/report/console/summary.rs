@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::{
     findings::phrase_of,
-    text::{COLUMNS, LABEL, line, listed, shortened, visible, whole_line},
+    text::{COLUMNS, LABEL, RED_TEXTS, line, listed, shortened, visible, whole_line},
 };
 use crate::{
     gate::Population,
@@ -15,6 +15,7 @@ use crate::{
         background::CaseBackground,
         run::{Decision, Finding, FindingKind, FindingLevel, Ruling},
     },
+    report::worst,
 };
 
 /// Lines of a summary.
@@ -72,13 +73,14 @@ impl<'a> From<&'a CaseBackground> for OfSet<'a> {
     }
 }
 
-/// The lines after the test runner's own summary, at most [`MOST_LINES`]: counts, causes, the worst scores, known failures, notices, where the run is.
+/// The lines after the test runner's own summary, at most [`MOST_LINES`]: counts, causes, the worst scores, known failures, notices, where red texts
+/// are explained, where the run is.
 pub fn summary(summary: &Summary<'_>) -> Vec<String> {
     let Summary { decisions, cases: golden, population, waivers, notices, run } = summary;
     let (cases, gates): (Vec<&Decision>, Vec<&Decision>) = decisions.iter().partition(|decision| decision.is_of_case());
-    let trials: BTreeMap<&str, &OfSet<'_>> = golden.iter().map(|case| (&*case.trial, case)).collect();
+    let trials: BTreeMap<&str, &Decision> = cases.iter().map(|decision| (decision.trial.as_str(), *decision)).collect();
     let of_set: Vec<(&OfSet<'_>, &Decision)> =
-        cases.iter().filter_map(|decision| Some((*trials.get(decision.trial.as_str())?, *decision))).collect();
+        golden.iter().filter_map(|case| Some((case, *trials.get(&*case.trial)?))).collect();
 
     let (of_cases, of_gates) = (counts(&cases, "case"), counts(&gates, "gate"));
     let both = format!("{of_cases}; {of_gates}");
@@ -87,11 +89,7 @@ pub fn summary(summary: &Summary<'_>) -> Vec<String> {
     } else {
         vec![line("rageval", &format!("{of_cases};")), line("", &of_gates)]
     };
-    let second = lines.len() - 1;
-    let causes = causes(&of_set);
-    if !causes.is_empty() {
-        lines.push(line("causes", &listed(&causes, COLUMNS - LABEL)));
-    }
+    lines.extend(causes(&of_set).map(|causes| line("causes", &causes)));
     if let Some(population) = population {
         let Population { paired, new, changed, vanished } = population;
         let counts = format!(
@@ -105,19 +103,25 @@ pub fn summary(summary: &Summary<'_>) -> Vec<String> {
     }
     let all: Vec<&str> =
         notices.iter().chain(decisions.iter().flat_map(|decision| &decision.notices)).map(String::as_str).collect();
+    let is_red = decisions.iter().any(|decision| decision.ruling.is_red());
+    let help = is_red.then(|| whole_line("help", &format!("what red texts mean: {RED_TEXTS}")));
     // Waivers and what is flaky are shown in place of some of the worst scores.
-    let room = MOST_WORST.saturating_sub(waivers.len() + second);
+    let room = MOST_WORST.saturating_sub(waivers.len());
     let flaky = flaky(&all, MOST_FLAKY.min(room));
-    let worst = worst(&of_set, room - flaky.len());
-    lines.extend(worst.into_iter().map(|text| line("worst", &text)));
+    let known = subjects(&all, KNOWN);
     let red_gates: Vec<&str> =
-        gates.iter().filter(|gate| gate.ruling.is_red()).map(|gate| gate.trial.as_str()).collect();
+        worst::gates(gates.iter().copied()).into_iter().map(|gate| gate.trial.as_str()).collect();
+    // Two lines are left besides: notices, and where the run is.
+    let others =
+        waivers.len() + usize::from(!known.is_empty()) + usize::from(!red_gates.is_empty()) + usize::from(is_red) + 2;
+    let left = MOST_LINES.saturating_sub(lines.len() + flaky.len() + others);
+    let worst = worst(&of_set, left.min(room - flaky.len()));
+    lines.extend(worst.into_iter().map(|text| line("worst", &text)));
     if !red_gates.is_empty() {
         lines.push(line("red gates", &listed(&red_gates, COLUMNS - LABEL)));
     }
 
     lines.extend(flaky.iter().map(|text| line("flaky", text)));
-    let known = subjects(&all, KNOWN);
     if !known.is_empty() {
         let text = format!("{}: {}", known.len(), listed(&known, COLUMNS - LABEL - 6));
         lines.push(line("known", &text));
@@ -133,8 +137,7 @@ pub fn summary(summary: &Summary<'_>) -> Vec<String> {
         let names = listed(&inconclusive, COLUMNS - LABEL - INCONCLUSIVE.len() - 6);
         shown.push(format!("{}{}: {names}", INCONCLUSIVE, inconclusive.len()));
     }
-    // One line is always left: what comes before takes at most ten, waivers included.
-    let room = (MOST_LINES - 1).saturating_sub(lines.len());
+    let room = (MOST_LINES - 1).saturating_sub(lines.len() + usize::from(is_red));
     if shown.len() > room {
         let left = shown.len() - room;
         let more = format!(" (and {left} more notice{})", if left == 1 { "" } else { "s" });
@@ -144,6 +147,7 @@ pub fn summary(summary: &Summary<'_>) -> Vec<String> {
         }
     }
     lines.extend(shown.iter().map(|notice| line("notice", notice)));
+    lines.extend(help);
     lines.push(whole_line("run", run));
     lines
 }
@@ -184,9 +188,13 @@ fn counts(decisions: &[&Decision], what: &str) -> String {
     format!("{} {what}{plural}: {words}", decisions.len())
 }
 
+/// Behind the causes, where they add up to more than the cases that have one.
+const SEVERAL: &str = " (a case may have several)";
+
 /// How many cases are red, or have something unmeasured, for which cause: the most frequent first. A case counts once for each of its causes.
-fn causes(of_set: &[(&OfSet<'_>, &Decision)]) -> Vec<String> {
+fn causes(of_set: &[(&OfSet<'_>, &Decision)]) -> Option<String> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut several = "";
     for (_, decision) in of_set {
         let Decision { findings, ruling, snapshot, .. } = decision;
         let is = |kind| findings.iter().any(|finding| finding.level == FindingLevel::Red && finding.kind == kind);
@@ -205,30 +213,27 @@ fn causes(of_set: &[(&OfSet<'_>, &Decision)]) -> Vec<String> {
         of_case.extend(more.into_iter().filter(|(applies, _)| *applies).map(|(_, cause)| cause));
         of_case.sort_unstable();
         of_case.dedup();
+        if of_case.len() > 1 {
+            several = SEVERAL;
+        }
         for cause in of_case {
             *counts.entry(cause).or_default() += 1;
         }
     }
     let mut counts: Vec<_> = counts.into_iter().collect();
     counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
-    counts.into_iter().map(|(cause, count)| format!("{count} {cause}")).collect()
+    let counts: Vec<String> = counts.into_iter().map(|(cause, count)| format!("{count} {cause}")).collect();
+    (!counts.is_empty()).then(|| listed(&counts, COLUMNS - LABEL - several.len()) + several)
 }
 
-/// At most so many broken rules with the largest shortfall, one a case.
+/// The worst broken rule of at most so many cases, the worst case first; equals stay in the order of the set.
 fn worst(of_set: &[(&OfSet<'_>, &Decision)], most: usize) -> Vec<String> {
-    let red = of_set.iter().filter(|(_, decision)| decision.ruling.is_red());
-    let mut worst: Vec<(f64, &OfSet<'_>, String)> = red
-        .filter_map(|(case, decision)| {
-            let red = decision.findings.iter().filter(|finding| finding.level == FindingLevel::Red);
-            let of_case = red.filter_map(|finding| Some((finding.shortfall()?, *case, phrase_of(finding)?)));
-            of_case.max_by(|a, b| a.0.total_cmp(&b.0))
-        })
-        .collect();
-    worst.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.case.cmp(b.1.case)));
-    worst
-        .into_iter()
+    let mut red: Vec<_> = of_set.iter().filter(|(_, decision)| decision.ruling.is_red()).collect();
+    red.sort_by(|(_, one), (_, other)| worst::of_cases(one, other));
+    red.into_iter()
+        .filter_map(|(case, decision)| Some((case, worst::findings(decision).into_iter().find_map(phrase_of)?)))
         .take(most)
-        .map(|(_, case, phrase)| {
+        .map(|(case, phrase)| {
             // The place stays whole; what stands before it may be cut.
             let place = visible(&case.place.to_string());
             let room = (COLUMNS - LABEL).saturating_sub(place.width() + 2);
@@ -312,10 +317,10 @@ mod tests {
             "worst       c02: recall@5 0.20, min 0.75 cases/en.yaml:12",
             "worst       c03: recall@5 0.30, min 0.75 cases/en.yaml:13",
             "worst       c04: recall@5 0.40, min 0.75 cases/en.yaml:14",
-            "worst       c05: recall@5 0.50, min 0.75 cases/en.yaml:15",
-            "red gates   gate::recall@5::mean, gate::recall@5::mean@language=en, gate::set::unmeasured",
+            "red gates   gate::recall@5::mean, gate::set::unmeasured, gate::recall@5::mean@language=en",
             "known       1: c01",
             "notice      no golden.lock: the golden set is not locked (and 1 more notice)",
+            "help        what red texts mean: https://github.com/rageval/rageval/blob/main/docs/red.md",
             "run         target/rageval/runs/20260101-000000-abcd/run.json",
         ];
         assert_eq!(lines, expected, "\n{}", lines.join("\n"));
@@ -329,7 +334,7 @@ mod tests {
         ];
         let lines = waived(&world(), &waivers, &["a".to_owned(), "b".to_owned()]);
         assert_eq!(lines.len(), MOST_LINES, "{lines:#?}");
-        assert_eq!(lines.iter().filter(|line| line.starts_with("worst")).count(), MOST_WORST - 2);
+        assert_eq!(lines.iter().filter(|line| line.starts_with("worst")).count(), MOST_WORST - 3);
         let shown: Vec<_> = lines.iter().filter(|line| line.starts_with("waived")).collect();
         assert_eq!(shown[0], "waived      alias until 2026-12-31: no dated name");
         assert!(shown.len() == 2 && shown[1].width() == COLUMNS, "{lines:#?}");
@@ -350,6 +355,15 @@ mod tests {
         let five: Vec<String> = (0..5).map(notice).collect();
         assert_eq!(shown(&five), [expected[0], "flaky       and 4: c01, c02, c03, c04"]);
         assert_eq!(summed_up(&world(), &five).len(), MOST_LINES);
+    }
+
+    #[test]
+    fn causes_that_add_up_to_more_than_the_cases_say_so() {
+        let world = World::of(&[0.1, 0.1]).accepted(&[0.1, 1.0]).rule(|rule| {
+            (rule.min, rule.max_drop) = (Some(unit(0.5)), Some(unit(0.1)));
+        });
+        let lines = summed_up(&world, &[]);
+        assert_eq!(lines[1], "causes      2 below min, 1 dropped (a case may have several)", "{lines:#?}");
     }
 
     #[test]
@@ -383,7 +397,7 @@ mod tests {
         let lines = summed_up(&world, &notices);
         assert_eq!(lines.len(), MOST_LINES, "{lines:#?}");
         assert!(lines.iter().all(|line| line.width() <= COLUMNS), "{lines:#?}");
-        assert!(lines[10].ends_with("more notices)"), "{lines:#?}");
+        assert!(lines[9].ends_with("more notices)"), "{lines:#?}");
     }
 
     fn told(cases: usize) -> Vec<String> {

@@ -180,6 +180,9 @@ pub fn whole_lines(label: &str, lines: &[String]) -> Vec<String> {
     lines.iter().enumerate().map(|(at, text)| whole_line(label_of(at), text)).collect()
 }
 
+/// The page that says of each red text what it means and what to do.
+pub const RED_TEXTS: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/red.md");
+
 /// What stands in the place of a test target where the run had none: `cargo rageval run` made it.
 pub const NO_TARGET: &str = "rageval-run";
 
@@ -286,6 +289,15 @@ pub fn aggregate(aggregate: &Aggregate) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_page_of_red_texts_is_there() {
+        let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/red.md");
+        assert!(
+            std::path::Path::new(docs).is_file() && RED_TEXTS.ends_with("rageval/blob/main/docs/red.md"),
+            "{RED_TEXTS}"
+        );
+    }
 
     #[test]
     fn terminal_sequences_are_dropped_whole() {
