@@ -42,7 +42,7 @@ pub(crate) struct Report {
     /// The base branch's baseline: what the run's baseline lowered against it is shown
     #[arg(long, value_name = "FILE")]
     base_baseline: Option<PathBuf>,
-    /// The artifact that keeps the run, its folder of run folders as `runs`: the commands of `markdown` and `summary` read it there
+    /// The artifact that keeps the run, its folder of run folders as `runs`: the commands of `markdown`, `summary` and `annotations` read it there
     #[arg(long, value_name = "NAME")]
     artifact: Option<String>,
 }

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use rageval_runner::{
     model::{
         case::Place,
-        run::{Conclusion, Decision, FindingLevel},
+        run::{Conclusion, Decision, Finding, FindingLevel},
     },
     report::{
         console::text::{shortened, visible},
@@ -16,10 +16,18 @@ use rageval_runner::{
     },
 };
 
-use super::{Input, view::CaseView, why};
+use super::{
+    Input,
+    reach::{self, Reach},
+    view::CaseView,
+    why,
+};
 
 /// What GitHub shows of each level a step.
 const SHOWN: usize = 10;
+
+/// Broken rules of a case that are told.
+const RULES: usize = 6;
 
 /// Columns of a line of a message.
 const COLUMNS: usize = 300;
@@ -38,7 +46,7 @@ pub(crate) fn render(input: &Input<'_>, out: &mut dyn Write) -> io::Result<()> {
     let is_set_up = |decision: &&&Decision| !worst::is_of_scores(decision);
     let (first, last): (Vec<&Decision>, Vec<&Decision>) = view.red_gates.iter().partition(is_set_up);
     let mut errors: Vec<Annotation> = first.into_iter().map(of_decision).collect();
-    errors.extend(why::worst_first(view.red_cases()).into_iter().map(of_case));
+    errors.extend(why::worst_first(view.red_cases()).into_iter().map(|case| of_case(case, &input.reach)));
     errors.extend(last.into_iter().map(of_decision));
     let headline = || Annotation { place: None, title: "rageval".to_owned(), lines: vec![view.headline()] };
     if errors.is_empty() && view.conclusion != Conclusion::Pass {
@@ -53,13 +61,35 @@ pub(crate) fn render(input: &Input<'_>, out: &mut dyn Write) -> io::Result<()> {
     write(out, "notice", passed.into_iter().collect(), &input.folder)
 }
 
-fn of_case(case: &CaseView<'_>) -> Annotation {
-    let lines = case.decision.map(why::essence).unwrap_or_default();
+fn of_case(case: &CaseView<'_>, reach: &Reach) -> Annotation {
     Annotation {
         place: case.golden.map(|golden| golden.place.clone()),
         title: format!("{} {}", case.id, case.state()),
-        lines: lines.into_iter().map(str::to_owned).collect(),
+        lines: lines_of_case(case, reach),
     }
+}
+
+/// The broken rules, the worst first and each with its reason whole, then what else the case printed, and its snapshot last.
+fn lines_of_case(case: &CaseView<'_>, reach: &Reach) -> Vec<String> {
+    let broken: Vec<&Finding> =
+        why::red_findings(case).into_iter().filter(|finding| why::is_of_score(finding)).collect();
+    let mut lines: Vec<String> = broken.iter().take(RULES).map(|finding| format!("failed {}", finding.text)).collect();
+    if broken.len() > RULES {
+        lines.push(format!("failed and {} more", broken.len() - RULES));
+    }
+    let printed = case.decision.map(why::essence).unwrap_or_default();
+    // A terminal's line is cut at its width; runs of older versions hold nothing else.
+    let mut printed: Vec<&str> =
+        printed.into_iter().filter(|line| broken.is_empty() || !line.starts_with("failed ")).collect();
+    printed.sort_by_key(|line| match line.split(' ').next() {
+        Some("snapshot" | "diff") => 1,
+        _ if reach::explains(line) => 2,
+        _ => 0,
+    });
+    // Only where it is said how the run is fetched do commands read it.
+    let told = |line: &str| if reach.artifact().is_some() { reach.line(line).into_owned() } else { line.to_owned() };
+    lines.extend(printed.into_iter().map(told));
+    lines
 }
 
 fn of_decision(decision: &Decision) -> Annotation {
@@ -136,6 +166,30 @@ fn property(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::{fixture, view::View};
+
+    #[test]
+    fn broken_rules_come_first_with_their_reason_whole() {
+        let mut run = fixture::every_outcome();
+        let reason = "refused, should answer; ".repeat(8);
+        for decision in run.decisions.iter_mut().filter(|decision| decision.trial.ends_with("::below-min")) {
+            decision.findings[0].text = format!("faithfulness 0.50, min 0.80 ({reason})");
+            let printed = [
+                "snapshot    why",
+                "failed      faithfulness 0.50, min 0.80 (refu…",
+                "claim       a",
+                "diff        + b",
+            ];
+            decision.lines = printed.map(str::to_owned).to_vec();
+            decision.lines.push("            and 2 more lines: cargo rageval explain below-min".to_owned());
+        }
+        let view = View::of(&run);
+        let case = view.cases.iter().find(|case| case.id.as_str() == "below-min").expect("a case");
+        let lines = lines_of_case(case, &Reach::default());
+        assert_eq!(lines[0], format!("failed faithfulness 0.50, min 0.80 ({reason})"));
+        let labels: Vec<&str> = lines.iter().map(|line| line.split(' ').next().unwrap_or_default()).collect();
+        assert_eq!(labels, ["failed", "failed", "claim", "snapshot", "diff", ""], "{lines:?}");
+    }
 
     #[test]
     fn what_ends_a_property_is_escaped() {

@@ -45,9 +45,8 @@ impl Reach {
 
     /// A line that a decision printed, whose command reads this run instead of the latest of whoever types it.
     pub(crate) fn line<'l>(&self, line: &'l str) -> Cow<'l, str> {
-        const EXPLAIN: &str = " more lines: cargo rageval explain ";
         const ACCEPT: &str = "cargo rageval baseline accept --reason";
-        if line.starts_with(' ') && line.contains(EXPLAIN) {
+        if explains(line) {
             format!("{line} --run {}", self.run()).into()
         } else if line.starts_with("accept ") && line.contains(ACCEPT) {
             line.replacen(ACCEPT, &format!("cargo rageval baseline accept {} --reason", self.run()), 1).into()
@@ -55,6 +54,11 @@ impl Reach {
             line.into()
         }
     }
+}
+
+/// Whether a line that a decision printed ends with the command that explains its case.
+pub(super) fn explains(line: &str) -> bool {
+    line.starts_with(' ') && line.contains(" more lines: cargo rageval explain ")
 }
 
 /// A text as one word of a shell.

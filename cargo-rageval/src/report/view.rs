@@ -135,6 +135,13 @@ impl<'r> View<'r> {
         self.run.is_partial() || self.run.decisions.is_empty() || !self.run.holes().is_empty()
     }
 
+    /// The last day of the waiver of something, where one holds: `2027-01-31`.
+    pub(crate) fn waived_until(&self, what: &str) -> Option<&'r str> {
+        let of = |waiver: &'r String| waiver.strip_prefix(what)?.strip_prefix(" until ")?.split(": ").next();
+        let is_day = |day: &&str| day.len() == 10 && day.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+        self.run.background.waivers.iter().filter_map(of).find(is_day)
+    }
+
     /// The cases that make the run red.
     pub(crate) fn red_cases(&self) -> impl Iterator<Item = &CaseView<'r>> {
         self.cases.iter().filter(|case| case.is_red())

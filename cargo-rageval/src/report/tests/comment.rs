@@ -2,7 +2,7 @@
 
 use rageval_runner::model::{
     CaseId, Claim, Detail, MetricKey, Outcome, Record, RetrievedContext, Taken, UnitInterval, Verdict,
-    background::CaseBackground,
+    background::{CalibrationBackground, CaseBackground},
     run::{Decision, Run},
 };
 
@@ -115,6 +115,32 @@ fn a_red_comment_names_the_page_of_red_texts_once() {
     for name in ["markdown", "html", "text"] {
         assert_eq!(rendered(name, &run).matches(RED_TEXTS).count(), 0, "{name}");
     }
+}
+
+#[test]
+fn a_judge_whose_calibration_is_waived_says_so_in_one_line_for_equal_reasons() {
+    let mut run = fixture::every_outcome();
+    let one = CalibrationBackground {
+        metric: fixture::key("faithfulness"),
+        items: Vec::new(),
+        rho: None,
+        interval: None,
+        min_rho: 0.7,
+        refusals: vec!["0 items are labelled".to_owned()],
+    };
+    let another = CalibrationBackground { metric: fixture::key("context_recall"), ..one.clone() };
+    run.background.calibrations = vec![one, another];
+    let line = |run: &Run| {
+        let text = rendered("markdown", run);
+        let lines: Vec<String> =
+            text.lines().filter(|line| line.starts_with("- judge of ")).map(str::to_owned).collect();
+        lines
+    };
+    run.background.waivers.clear();
+    let (both, why) = ("- judge of `faithfulness`, `context_recall`:", "nobody has labelled anything");
+    assert_eq!(line(&run), [format!("{both} **not believed**, {why}")]);
+    run.background.waivers.push("calibration until 2027-01-31: first use".to_owned());
+    assert_eq!(line(&run), [format!("{both} not believed (waived until 2027-01-31), {why}")]);
 }
 
 #[test]

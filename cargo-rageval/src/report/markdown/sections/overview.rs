@@ -138,18 +138,29 @@ pub(super) fn against_baseline(input: &Input<'_>) -> Section {
         let model = code(&run.manifest.judge.model, NAME);
         rows.push(format!("- **the judge calls itself** {}, not {model}\n", names.join(", ")));
     }
-    let of_calibration = |calibration: &rageval_runner::model::background::CalibrationBackground| {
+    rows.extend(calibrations(input));
+    Section { rank: 4, title: "Baseline and judge", rows, what: "lines", ..Section::default() }
+}
+
+/// Whether each metric's judge is believed: one line for those of which the same is to be said.
+fn calibrations(input: &Input<'_>) -> Vec<String> {
+    let waived = input.view.waived_until("calibration").map(|day| format!("not believed (waived until {day})"));
+    let mut lines: Vec<(String, Vec<String>)> = Vec::new();
+    for calibration in &input.view.run.background.calibrations {
         let of = match (calibration.items.len(), calibration.rho) {
             (0, _) => "nobody has labelled anything".to_owned(),
             (n, Some(rho)) => format!("rho {} with people over {n} items", score(rho)),
             (n, None) => format!("no rho with people over {n} items"),
         };
-        let refused = if calibration.refusals.is_empty() { "believed" } else { "**not believed**" };
-        let metric = code(&calibration.metric.to_string(), NAME);
-        format!("- judge of {metric}: {refused}, {of}\n")
-    };
-    rows.extend(run.background.calibrations.iter().map(of_calibration));
-    Section { rank: 4, title: "Baseline and judge", rows, what: "lines", ..Section::default() }
+        let is_believed = calibration.refusals.is_empty();
+        let said = if is_believed { "believed" } else { waived.as_deref().unwrap_or("**not believed**") };
+        let (told, metric) = (format!("{said}, {of}"), code(&calibration.metric.to_string(), NAME));
+        match lines.iter_mut().find(|(line, _)| *line == told) {
+            Some((_, metrics)) => metrics.push(metric),
+            None => lines.push((told, vec![metric])),
+        }
+    }
+    lines.into_iter().map(|(told, metrics)| format!("- judge of {}: {told}\n", metrics.join(", "))).collect()
 }
 
 /// What is worth knowing though it is green: waivers, what warns, what is flaky, known, or could not be said.
