@@ -149,8 +149,9 @@ fn nothing_in_a_hostile_run_acts() {
         assert_eq!(browser.evaluate("window.__pwned === undefined && document.title !== 'pwned'"), true);
         let made = "document.querySelectorAll('img, iframe, object, embed, main style, [onerror], [onload], [onmouseover], svg [onload]').length";
         assert_eq!(browser.evaluate(made), 0);
-        let leads = "[...document.querySelectorAll('a')].filter((a) => !a.getAttribute('href').startsWith('#')).length";
-        assert_eq!(browser.evaluate(leads), 0);
+        // One link of ours leads out: what red texts mean.
+        let leads = "[...document.querySelectorAll('a')].map((a) => a.getAttribute('href')).filter((to) => !to.startsWith('#'))";
+        assert_eq!(browser.evaluate(leads), json!([rageval_runner::report::console::text::RED_TEXTS]));
         assert_eq!(browser.misbehaviour(), Vec::<String>::new());
     };
     is_inert(&mut browser);
@@ -245,8 +246,8 @@ fn why_the_baseline_lowered_a_score_can_be_read_on_a_phone() {
     run["background"]["baseline"]["manifest"]["reasons"] = json!([{"reason": "a smaller judge reads each sentence", "scores": [["question-57", "faithfulness", 1.0, 0.5]]}]);
     let Some((mut browser, _folder)) = opened(&run, "") else { return };
     browser.look(390, 900, false);
-    let width = browser.evaluate("document.querySelector('#lowered td.wide').getBoundingClientRect().width");
-    assert!(width.as_f64().is_some_and(|width| width > 200.0), "{width}");
+    let seen = "[...document.querySelectorAll('#lowered h3')].map((one) => [one.getBoundingClientRect().width > 200, one.textContent])";
+    assert_eq!(browser.evaluate(seen), json!([[true, "a smaller judge reads each sentence 1 score"]]));
 }
 
 /// What is wider than its place and no key can scroll, and heads of tables that say nothing.
