@@ -150,10 +150,9 @@ fn nothing_in_a_hostile_run_acts() {
         assert_eq!(browser.evaluate("window.__pwned === undefined && document.title !== 'pwned'"), true);
         let made = "document.querySelectorAll('img, iframe, object, embed, main style, [onerror], [onload], [onmouseover], svg [onload]').length";
         assert_eq!(browser.evaluate(made), 0);
-        // The page's own link to the book is the only one that leads out.
-        let leads = "[...document.querySelectorAll('a')].map((a) => a.getAttribute('href')).filter((href) => !href.startsWith('#')).join()";
-        let led = browser.evaluate(leads);
-        assert!(led == json!("") || led == json!(RED_TEXTS), "{led}");
+        // One link of ours leads out: what red texts mean.
+        let leads = "[...document.querySelectorAll('a')].map((a) => a.getAttribute('href')).filter((to) => !to.startsWith('#'))";
+        assert_eq!(browser.evaluate(leads), json!([RED_TEXTS]));
         assert_eq!(browser.misbehaviour(), Vec::<String>::new());
     };
     is_inert(&mut browser);
@@ -248,8 +247,8 @@ fn why_the_baseline_lowered_a_score_can_be_read_on_a_phone() {
     run["background"]["baseline"]["manifest"]["reasons"] = json!([{"reason": "a smaller judge reads each sentence", "scores": [["question-57", "faithfulness", 1.0, 0.5]]}]);
     let Some((mut browser, _folder)) = opened(&run, "") else { return };
     browser.look(390, 900, false);
-    let width = browser.evaluate("document.querySelector('#lowered td.wide').getBoundingClientRect().width");
-    assert!(width.as_f64().is_some_and(|width| width > 200.0), "{width}");
+    let seen = "[...document.querySelectorAll('#lowered h3')].map((one) => [one.getBoundingClientRect().width > 200, one.textContent])";
+    assert_eq!(browser.evaluate(seen), json!([[true, "a smaller judge reads each sentence 1 score"]]));
 }
 
 /// What is wider than its place and no key can scroll, and heads of tables that say nothing.

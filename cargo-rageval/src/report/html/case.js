@@ -187,7 +187,7 @@ function casePage(at) {
         ": ", user(failure.reason)),
       shown.notices.filter((notice) => !(failure && known.length && notice.startsWith("known failure: "))).map((notice) => h("li", { class: "muted" }, user(notice)))),
     shown.snapshot && shown.snapshot[1].length > 0 && h("details", {}, h("summary", {}, "What the snapshot changed"),
-      h("pre", { class: "diff", dir: "auto" }, shown.snapshot[1].map((line) => [h("span", { class: line[0] === "+" ? "ins" : line[0] === "-" ? "del" : null }, user(line)), "\n"]))),
+      h("pre", { class: "diff", dir: "auto" }, shown.snapshot[1].map(([tone, line]) => [h("span", { class: tone }, user(line)), "\n"]))),
     shown.alone !== undefined && h("p", { class: "alone" }, h("span", { class: "muted" }, "Run it alone: "), h("code", { dir: "ltr" }, user(shown.alone))),
     golden && h("div", { class: "pair" }, section("Question", long(golden.query, lang)), section("Expected", golden.should_refuse && h("p", {}, "To decline."),
       golden.references.map((reference) => long(reference, lang)),

@@ -19,6 +19,7 @@ use super::{
     difference::{Difference, difference},
     findings,
     metric_part::MetricPart,
+    snapshot_diff::{Toned, toned},
     texts::{TextNumber, Texts},
 };
 use crate::report::{
@@ -39,9 +40,9 @@ pub(super) struct CasePage<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     alone: Option<String>,
     findings: Vec<(FindingLevel, String)>,
-    /// The snapshot that makes it red: why, and the lines of the difference.
+    /// The snapshot that makes it red: why, and the lines of the difference, each with its class.
     #[serde(skip_serializing_if = "Option::is_none")]
-    snapshot: Option<(&'r str, &'r [String])>,
+    snapshot: Option<(&'r str, Vec<Toned<'r>>)>,
     notices: &'r [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     fault: Option<&'r Unmeasured>,
@@ -171,7 +172,7 @@ impl<'r> CasePage<'r> {
             trial,
             alone: trial.map(|trial| run_alone(target, trial)),
             findings: findings::lines(findings),
-            snapshot: snapshot.map(|snapshot| (snapshot.why.as_str(), snapshot.diff.as_slice())),
+            snapshot: snapshot.map(|snapshot| (snapshot.why.as_str(), toned(&snapshot.diff))),
             notices: decision.map(|decision| decision.notices.as_slice()).unwrap_or_default(),
             fault: case.record.and_then(|record| match &record.taken {
                 Taken::Failed(fault) => Some(fault),

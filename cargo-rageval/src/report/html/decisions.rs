@@ -14,7 +14,8 @@ use rageval_runner::{
 };
 
 use super::{
-    findings,
+    findings, metrics,
+    snapshot_diff::toned,
     text::{CaseLink, Code, Outside, count, cut},
 };
 use crate::report::{
@@ -27,6 +28,8 @@ use crate::report::{
 const GATES: usize = 12;
 /// Red cases that the static part shows; the list below has all.
 const CASES: usize = 30;
+/// Red cases above which a line for each metric comes first.
+const FEW: usize = 5;
 /// Failing claims that a red case shows here; its page has all.
 const CLAIMS: usize = 4;
 /// Characters of the answer that a red case shows here.
@@ -59,6 +62,7 @@ pub(super) fn section(view: &View<'_>) -> Markup {
                     details { summary { (count(folded.len(), "more red gate")) } (gates(folded, view)) }
                 }
             }
+            @if red_cases.len() > FEW { (metrics::short(view)) }
             @if !red_cases.is_empty() {
                 h3 { "Red cases: " span.n { (tally(&red_cases.iter().filter_map(|case| Some(case.decision?.ruling)))) } }
                 @if red_cases.len() > CASES { p.muted { "The worst " (CASES) ", furthest below their bars first." } }
@@ -253,10 +257,7 @@ fn evidence(beside: &Beside<'_>) -> Markup {
 fn diff(lines: &[String]) -> Markup {
     html! {
         pre.diff dir="auto" {
-            @for line in lines.iter().take(LINES) {
-                @let class = match line.as_bytes().first() { Some(b'+') => "ins", Some(b'-') => "del", _ => "" };
-                span class=[Some(class).filter(|class| !class.is_empty())] { (Outside(line)) } "\n"
-            }
+            @for (class, line) in toned(lines).into_iter().take(LINES) { span class=(class) { (Outside(line)) } "\n" }
             @if lines.len() > LINES { span.muted { (count(lines.len() - LINES, "more line")) } "\n" }
         }
     }

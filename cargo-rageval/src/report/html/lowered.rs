@@ -1,16 +1,23 @@
 //! What the baseline lowered: a reviewer decides whether the reason holds.
 
+use std::collections::BTreeMap;
+
 use maud::{Markup, html};
 
 use super::text::{CaseLink, Metric, Outside, count, heads, number};
-use crate::report::lowered::Lowered;
+use crate::report::lowered::{Lowered, LoweredScore};
 
-/// Scores that are shown.
+/// Scores of a reason that are shown.
 const LISTED: usize = 200;
 
-/// The section; nothing where no score was lowered.
+/// The section; nothing where no score was lowered. A reason that many scores share stands above them once.
 pub(super) fn section(lowered: &Lowered<'_>) -> Markup {
     let told = |score: Option<f64>, none: &str| score.map_or_else(|| none.to_owned(), number);
+    // Those without a reason come first.
+    let mut groups: BTreeMap<Option<&str>, Vec<&LoweredScore<'_>>> = BTreeMap::new();
+    for score in &lowered.scores {
+        groups.entry(score.reason).or_default().push(score);
+    }
     html! {
         @if !lowered.scores.is_empty() {
             section #lowered aria-labelledby="lowered-title" {
@@ -21,24 +28,27 @@ pub(super) fn section(lowered: &Lowered<'_>) -> Markup {
                         None => "By the reasons that the baseline itself keeps.",
                     }
                 }
-                div.scroll { table.numbers {
-                    (heads(&["Case", "Metric", "Before", "Now", "Reason"]))
-                    tbody { @for score in lowered.scores.iter().take(LISTED) {
-                        tr {
-                            th scope="row" { (CaseLink(&score.case)) }
-                            td { (Metric(&score.metric)) }
-                            td { (told(score.before, "not told")) }
-                            td { (told(score.now, "gone")) }
-                            td.wide {
-                                @match score.reason {
-                                    Some(reason) => (Outside(reason)),
-                                    None => span.red { "no reason given" },
-                                }
-                            }
+                @for (reason, scores) in groups {
+                    h3 {
+                        @match reason {
+                            Some(reason) => (Outside(reason)),
+                            None => span.red { "No reason given" },
                         }
+                        " " span.n { (count(scores.len(), "score")) }
+                    }
+                    div.scroll { table.numbers {
+                        (heads(&["Case", "Metric", "Before", "Now"]))
+                        tbody { @for score in scores.iter().take(LISTED) {
+                            tr {
+                                th scope="row" { (CaseLink(&score.case)) }
+                                td { (Metric(&score.metric)) }
+                                td { (told(score.before, "not told")) }
+                                td { (told(score.now, "gone")) }
+                            }
+                        } }
                     } }
-                } }
-                @if lowered.scores.len() > LISTED { p.muted { (count(lowered.scores.len() - LISTED, "more score")) } }
+                    @if scores.len() > LISTED { p.muted { (count(scores.len() - LISTED, "more score")) } }
+                }
             }
         }
     }

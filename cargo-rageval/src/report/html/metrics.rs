@@ -35,6 +35,34 @@ pub(super) fn section(view: &View<'_>) -> Markup {
     }
 }
 
+/// A line for each metric: what it was, what it is. Nothing where nothing was measured.
+pub(super) fn short(view: &View<'_>) -> Markup {
+    let line = |metric: &MetricView<'_>| {
+        let paired = Paired::of(metric.paired.iter().map(|(_, before, now)| (*before, *now)));
+        let told = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), number);
+        let (before, now) = (paired.as_ref().map(|of| of.before), paired.as_ref().map(|of| of.now).or(metric.mean));
+        let change = before.zip(now).map(|(before, now)| change_between(before, now));
+        let is_worse = before.zip(now).is_some_and(|(before, now)| now - before < -1e-9);
+        html! {
+            tr {
+                th scope="row" { a href={ "#metric-" (slug(metric)) } { (Metric(metric.key)) } }
+                td { (told(before)) }
+                td { (told(now)) }
+                td class=[is_worse.then_some("red")] { (change.unwrap_or_else(|| "–".to_owned())) }
+            }
+        }
+    };
+    html! {
+        @if !view.metrics.is_empty() {
+            h3 { "Metrics, before and now" }
+            div.scroll { table.numbers {
+                (heads(&["Metric", "Before", "Now", "Change"]))
+                tbody { @for metric in &view.metrics { (line(metric)) } }
+            } }
+        }
+    }
+}
+
 fn table(view: &View<'_>) -> Markup {
     html! {
         table.numbers {

@@ -15,6 +15,7 @@ mod metric_part;
 mod metrics;
 mod plot;
 mod slices;
+mod snapshot_diff;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -77,8 +78,8 @@ fn frame(input: &super::Input<'_>) -> String {
                 (head(view, &headline))
                 main #report {
                     (decisions::section(view))
-                    (lowered::section(&input.lowered))
                     (metrics::section(view))
+                    (lowered::section(&input.lowered))
                     (slices::section(view))
                     (behaviour::refusals(view))
                     (trust::calibration(view))

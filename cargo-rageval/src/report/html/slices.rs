@@ -8,7 +8,7 @@ use rageval_runner::model::run::{Decision, SliceFacts};
 use super::{
     metrics::Paired,
     plot::small,
-    text::{Outside, change_between, count, number},
+    text::{Metric, Outside, change_between, count, number},
 };
 use crate::report::view::{MetricView, SliceView, View};
 
@@ -49,7 +49,7 @@ fn table(field: &str, view: &View<'_>) -> Markup {
         @if values.is_empty() { p.muted { "No scored case has a value in this field." } } @else {
             div.scroll {
                 table.numbers.slices {
-                    thead { tr { th scope="col" { "Value" } @for metric in &metrics { th scope="col" { (metric.key.to_string()) } } } }
+                    thead { tr { th scope="col" { "Value" } @for metric in &metrics { th scope="col" { (Metric(metric.key)) } } } }
                     tbody {
                         @for (value, _) in values.iter().take(ROWS) {
                             tr { th scope="row" { (Outside(value)) } @for metric in &metrics { (cell(metric, field, value)) } }

@@ -167,10 +167,41 @@ fn what_the_baseline_lowered_is_a_section_where_there_is_any() {
     let page = rendered_with(&run, Lowered { base: Some("main.json".into()), scores: vec![score] });
     let (_, section) = page.split_once("id=\"lowered\"").expect("a section");
     let section = section.split_once("</section>").expect("its end").0;
-    for text in ["main.json", "recall<wbr>@5", "1.000", "gone", "no reason given"] {
+    for text in ["main.json", "recall<wbr>@5", "1.000", "gone", "No reason given"] {
         assert!(section.contains(text), "`{text}` in {section}");
     }
     assert!(!rendered_with(&run, Lowered { base: None, scores: Vec::new() }).contains("id=\"lowered\""));
+}
+
+#[test]
+fn a_reason_that_scores_share_stands_once_and_behind_the_metrics() {
+    let run = run();
+    let score = |metric: &str| LoweredScore {
+        case: run.cases[0].case.clone(),
+        metric: MetricKey::parse(metric).expect("a metric"),
+        before: Some(1.0),
+        now: Some(0.5),
+        reason: Some("a smaller judge"),
+    };
+    let scores = vec![score("recall@5"), score("faithfulness")];
+    let page = rendered_with(&run, Lowered { base: None, scores });
+    assert_eq!(page.matches("a smaller judge").count(), 1);
+    assert!(page.find("id=\"metrics\"") < page.find("id=\"lowered\""), "the metrics come first");
+}
+
+#[test]
+fn a_line_for_each_metric_stands_above_more_than_five_red_cases() {
+    const LINES: &str = "Metrics, before and now";
+    let mut run = crate::report::fixture::every_outcome();
+    let page = rendered(&run);
+    let (above, _) = page.split_once("<article class=\"case\">").expect("a red case");
+    let (_, lines) = above.split_once(LINES).expect("lines");
+    assert!(lines.matches("href=\"#metric-").count() == 4 && lines.contains("class=\"red\""), "{lines}");
+    let red = |decision: &&mut rageval_runner::model::run::Decision| decision.is_of_case() && decision.ruling.is_red();
+    for decision in run.decisions.iter_mut().filter(red).skip(5) {
+        decision.ruling = Ruling::Pass;
+    }
+    assert!(!rendered(&run).contains(LINES), "five red cases are read without");
 }
 
 /// The colours of one `:root` block, by name.
