@@ -64,7 +64,7 @@ pub(crate) struct Gate {
 /// Decides and tells.
 pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> {
     let named = if command.runs.is_empty() { vec![context.runs.join("latest")] } else { command.runs.clone() };
-    let run = decided(&named, context)?;
+    let (run, is_part) = decided(&named, context)?;
     if let Some(folder) = &command.out {
         write_run(folder, &run)?;
     }
@@ -76,10 +76,13 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
             missing.len(),
             run.manifest.golden_set.cases
         ));
-        if command.runs.is_empty() {
+        let target = run.manifest.target.as_deref();
+        if command.runs.is_empty() && target == Some(console::text::NO_TARGET) && !is_part {
+            crate::exit::tell("the latest run did not end; to go on with it: cargo rageval run --resume");
+        } else if command.runs.is_empty() {
             crate::exit::tell(&format!(
                 "the latest run was of a part of the cases (a `look` line, --case, --failed, `watch` or a shard); all again: {}",
-                whole_run(run.manifest.target.as_deref())
+                whole_run(target)
             ));
         }
         return Ok(Ending::Undecided);
@@ -88,7 +91,7 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
         view: View::of(&run),
         lowered: Lowered::stored(&run),
         folder: String::new(),
-        place: named.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" "),
+        place: named.iter().map(|run| place(run)).collect::<Vec<_>>().join(" "),
         reach: Reach::default(),
     };
     match command.format {
@@ -106,6 +109,13 @@ pub(crate) fn run(command: &Gate, context: &Context) -> Result<Ending, Failure> 
     Ok(input.view.conclusion.into())
 }
 
+/// Where a run is kept, whose name may be that of the newest: what is printed holds later too.
+pub(super) fn place(run: &Path) -> String {
+    let folder = runs::folder(run).unwrap_or_else(|_| run.to_owned());
+    let file = folder.join("run.json");
+    if file.is_file() { file } else { folder }.display().to_string()
+}
+
 /// The command that runs all cases of a target.
 fn whole_run(target: Option<&str>) -> String {
     match target.unwrap_or("rag_regression") {
@@ -114,12 +124,15 @@ fn whole_run(target: Option<&str>) -> String {
     }
 }
 
-/// The runs that are named as one, decided by the files as they are now. Where cases have no record nothing is decided.
-fn decided(named: &[PathBuf], context: &Context) -> Result<Run, Failure> {
+/// The runs that are named as one, decided by the files as they are now. Where cases have no record nothing is decided. With whether
+/// it was meant to be a part of the cases.
+fn decided(named: &[PathBuf], context: &Context) -> Result<(Run, bool), Failure> {
     let metrics = context.metrics(&named.iter().map(PathBuf::as_path).collect::<Vec<_>>());
+    context.policy_that_is_there().map_err(Failure::Input)?;
+    // Read before the policy, which may name metrics that only the runs describe.
+    let merged = merge(named)?;
     let (policy, set) = files(context, &metrics)?;
     let (baseline, history) = accepted(&policy)?;
-    let merged = merge(named)?;
     matches(&merged, &policy, &set)?;
     let mut notices = Vec::new();
     if merged.manifest.policy_digest != policy.digest {
@@ -160,6 +173,8 @@ fn decided(named: &[PathBuf], context: &Context) -> Result<Run, Failure> {
         let suspects = console::readings::notices(&scores);
         notices.splice(0..0, suspects.into_iter().chain(trust.notices.iter().cloned()));
         decisions.extend(Some(console::trust::decision(&trust)).filter(|decision| decision.ruling.is_red()));
+        // As a run holds them.
+        decisions.sort_by(|a, b| a.trial.cmp(&b.trial));
     }
     let calibrations: Vec<_> = looked.iter().collect();
     let known = Known {
@@ -171,9 +186,11 @@ fn decided(named: &[PathBuf], context: &Context) -> Result<Run, Failure> {
         notices: &notices,
     };
     let (cases, background) = (background::cases(&set, &known.basis).collect(), background::background(&known));
+    let is_part = merged.manifest.partial.is_some();
     let manifest = Manifest { missing, partial: None, policy_digest: policy.digest.clone(), ..merged.manifest.clone() };
     let records = merged.records.into_values().map(Arc::unwrap_or_clone).collect();
-    Ok(Run { format: runs::FORMAT.to_owned(), version: runs::VERSION, manifest, records, decisions, cases, background })
+    let (format, version) = (runs::FORMAT.to_owned(), runs::VERSION);
+    Ok((Run { format, version, manifest, records, decisions, cases, background }, is_part))
 }
 
 /// Writes a run folder.

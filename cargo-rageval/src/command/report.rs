@@ -8,6 +8,7 @@ use std::{
 use clap::{Args, builder::PossibleValue};
 use rageval_runner::store::{self, baseline, runs};
 
+use super::gate;
 use crate::{
     context::Context,
     exit::{Ending, Failure},
@@ -70,7 +71,7 @@ pub(crate) fn run(command: &Report, context: &Context) -> Result<Ending, Failure
         view: View::of(&run),
         lowered,
         folder: context.folder_in_repository(),
-        place: path.display().to_string(),
+        place: gate::place(&path),
         reach: Reach::of(command.artifact.as_deref()),
     };
     let in_folder = reporter.file.map(|file| runs::folder(&path).map(|folder| folder.join(file)).map_err(wrong));

@@ -130,12 +130,22 @@ pub(crate) fn run(command: &RunGate, context: &Context) -> Result<Ending, Failur
             tell_unanswered(&ended, &asked);
         }
         Format::Json => {
-            let folder = ended.path.parent().unwrap_or(&ended.path);
+            let folder = ended.path.parent().filter(|_| ended.unwritten.is_none());
             let conclusion = Conclusion::of(&ended.decisions);
-            print_json(&Report::new(Some(folder), ended.manifest.partial.as_deref(), conclusion, &ended.decisions))?;
+            print_json(&Report::new(folder, ended.manifest.partial.as_deref(), conclusion, &ended.decisions))?;
         }
     }
+    if let Some(why) = &ended.unwritten {
+        return Err(unwritten(why));
+    }
     Ok(ending)
+}
+
+/// What to say of a run that was decided and could not be written.
+pub(super) fn unwritten(why: &str) -> Failure {
+    Failure::Input(format!(
+        "the run file cannot be written: {why}\nwhat was asked is kept: make room, then `cargo rageval run --resume`"
+    ))
 }
 
 /// Where insta is called; our own comparison decides.

@@ -203,6 +203,9 @@ fn asked(
     let ended = ended?;
     decided::print(&ended.decisions, &ended.summary)?;
     run::tell_unanswered(&ended, &opened.policy().system.place);
+    if let Some(why) = &ended.unwritten {
+        return Err(run::unwritten(why));
+    }
     // A run lets go of its records as they are written.
     let run = runs::read(&ended.path).map_err(|error| Failure::Input(error.to_string()))?;
     Ok(run.records.into_iter().map(|record| (record.case.clone(), Arc::new(record))).collect())

@@ -43,7 +43,7 @@ pub(crate) enum Beside<'r> {
     },
     /// The judge named none, and nothing that was retrieved is like it.
     Nothing,
-    /// The judge named none, and none is looked for: the claim holds, or is not one of the answer.
+    /// The judge named none, and none is looked for: the claim holds, is not one of the answer, or is held against the reference.
     NotSought,
 }
 
@@ -55,7 +55,8 @@ impl<'r> ShownClaim<'r> {
             sample.filter(|_| is_of_answer).and_then(|sample| nearest(&claim.text, &sample.answer.response, language));
         let beside = match &claim.evidence {
             Some(evidence) => Beside::Named { id: evidence.id.as_ref(), text: &evidence.text },
-            None if is_of_answer && is_failing(claim.verdict) => {
+            // What was retrieved says nothing of a claim that is held against the reference.
+            None if is_of_answer && is_failing(claim.verdict) && metric.name() != "answer_correctness" => {
                 sample.map_or(Beside::Nothing, |sample| among(claim, sample, language))
             }
             None => Beside::NotSought,

@@ -152,10 +152,16 @@ fn a_miss_names_the_part_that_differs_from_a_stored_request() {
     );
     // Under another judge no key of the run can be told.
     write(folder, "thresholds.yaml", &POLICY.replace("m-2026-01-01", "m-2026-02-02"));
+    let text = passes(folder, &["explain", "refund", "refusal_correctness"]);
     says(
-        &passes(folder, &["explain", "refund", "refusal_correctness"]),
-        &["its key cannot be told", "thresholds.yaml is not the one of the run"],
+        &text,
+        &[
+            "its key cannot be told",
+            "thresholds.yaml is not the one of the run",
+            "prompt      thresholds.yaml names another judge, other prompts",
+        ],
     );
+    assert!(!text.contains("=== BEGIN"), "no prompt of today beside a reply of then: {text}");
 }
 
 #[test]

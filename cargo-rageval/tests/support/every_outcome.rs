@@ -158,12 +158,13 @@ fn read_again(record: &mut Record) {
         "confirmed" => settled(half("It is red.", "It is blue."), false),
         "cleared" => settled(scored(1.0), true),
         "repeated" => {
-            let repeat = |score| Repeat {
+            let repeat = |outcome| Repeat {
                 taken: record.taken.clone(),
-                outcomes: [(key("faithfulness"), scored(score))].into(),
+                outcomes: [(key("faithfulness"), outcome)].into(),
                 transcript: Transcript::default(),
             };
-            record.repeats = Some(Repeated { shown: 1, each: vec![repeat(1.0), repeat(1.0), repeat(0.9)] });
+            let each = vec![repeat(scored(1.0)), repeat(scored(1.0)), repeat(half("It is red.", "It is blue."))];
+            record.repeats = Some(Repeated { shown: 1, each });
             return;
         }
         _ => return,

@@ -86,14 +86,15 @@ impl Session {
     /// Keeps and tells what came of a case.
     pub(super) fn arrived(&self, case: &GoldenCase, record: Record) -> Result<Finished, Problem> {
         let text = record_text(&record).map_err(|error| unwritable(case, &error))?;
-        if let Some(going) = &self.course.going {
-            going.keep(case, &record, &text).map_err(|error| store_problem(&error))?;
-        }
+        let is_kept = match &self.course.going {
+            Some(going) => going.keep(case, &record, &text).map_err(|error| store_problem(&error))?,
+            None => false,
+        };
         self.course.tell(|| Event::CaseDone {
             case: case.id.clone(),
             is_unmeasured: record.outcomes.values().any(|outcome| outcome.fault().is_some()),
             spent: self.ledger().and_then(Ledger::spent),
         });
-        Ok(self.finish(case, record, &text))
+        Ok(if is_kept { self.finish_of_folder(case, record, text.len()) } else { self.finish(case, record, &text) })
     }
 }

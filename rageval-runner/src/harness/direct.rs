@@ -10,6 +10,7 @@ use std::{
 use super::{
     context::Context,
     course::{Course, Event, Teller},
+    finished::{Finished, UNCOUNTED},
     opening::{Opening, Purpose},
     session::{Session, Shared},
     setup::{self, Files, Problem, Reach, Scope},
@@ -21,7 +22,7 @@ use crate::{
     load::{self, Policy},
     metric::Metric,
     model::{
-        CaseId, GoldenSet, Record, Records,
+        CaseId, GoldenCase, GoldenSet, Record, Records,
         run::{Decision, Manifest, Run},
     },
     report::console::text::NO_TARGET,
@@ -109,6 +110,8 @@ pub enum Start {
 pub struct Ended {
     /// Its `run.json`.
     pub path: PathBuf,
+    /// Why there is no such file, though all was decided: it can't be written. What [`Start::Resumed`] goes on with is kept.
+    pub unwritten: Option<String>,
     /// What was decided, by trial.
     pub decisions: Vec<Decision>,
     /// What is worth knowing of it, line by line.
@@ -200,13 +203,15 @@ impl Opened {
                 session.course.unreadable = unreadable;
                 same(&run.manifest, &session.manifest(BTreeSet::new()))?;
                 session.course.going = Some(Arc::new(going));
-                put(&session, of_these(&session, run.records))?
+                // They are files of its folder already.
+                let known = |case: &GoldenCase, record| Ok(session.finish_of_folder(case, record, UNCOUNTED));
+                put(&session, of_these(&session, run.records), known)?
             }
             (None, Start::Stored(records)) => {
                 let records = of_these(&session, records.into_values().map(Arc::unwrap_or_clone));
                 // Before they are taken in: nothing of them is suspect.
                 session.course.stored = records.keys().cloned().collect();
-                put(&session, records)?
+                put(&session, records, |case, record| session.finish_known(case, record))?
             }
             (None, Start::Anew | Start::Resumed) => BTreeSet::new(),
         };
@@ -311,13 +316,17 @@ fn of_these(session: &Session, records: impl IntoIterator<Item = Record>) -> BTr
     records.into_iter().filter(is_of_its_case).map(|record| (record.case.clone(), record)).collect()
 }
 
-/// Puts records where the session looks for them; returns of which cases.
-fn put(session: &Session, mut records: BTreeMap<CaseId, Record>) -> Result<BTreeSet<CaseId>, Problem> {
+/// Puts records where the session looks for them, each as it is taken in; returns of which cases.
+fn put(
+    session: &Session,
+    mut records: BTreeMap<CaseId, Record>,
+    taken_in: impl Fn(&GoldenCase, Record) -> Result<Finished, Problem>,
+) -> Result<BTreeSet<CaseId>, Problem> {
     let Shared::Memory(slots) = &session.records else { return Ok(BTreeSet::new()) };
     let mut stored = BTreeSet::new();
     for case in &session.files.set.cases {
         if let Some((record, slot)) = records.remove(&case.id).zip(slots.get(&case.id)) {
-            slot.set(Ok(session.finish_known(case, record)?)).ok();
+            slot.set(Ok(taken_in(case, record)?)).ok();
             stored.insert(case.id.clone());
         }
     }
@@ -338,17 +347,18 @@ fn decided(session: &Arc<Session>, wanted: &BTreeSet<CaseId>) -> Result<Ended, S
         }
         session.keep(verdict::decide(session, name, *role))?;
     }
-    let verdict::Written { path, lines, decisions } = verdict::end(session)?;
+    let verdict::Written { path, unwritten, lines, decisions } = verdict::end(session);
     let scores = session.scores();
     let ended = Ended {
         path,
+        unwritten: unwritten.map(|error| error.to_string()),
         decisions,
         summary: lines,
         manifest: session.manifest(BTreeSet::new()),
         lacks_baseline: session.problems.iter().any(|problem| problem.reach == Reach::Regression),
         is_unanswered: !scores.is_empty() && scores.values().all(|scores| scores.failed.is_some()),
     };
-    if let Some(going) = &session.course.going {
+    if let Some(going) = session.course.going.as_ref().filter(|_| ended.unwritten.is_none()) {
         going.end();
     }
     Ok(ended)

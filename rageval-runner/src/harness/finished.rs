@@ -24,6 +24,8 @@ use crate::{
 /// Bytes of records, as they stand in a run file, that stay in memory until their trials have looked at them. A record takes about seven
 /// times as much there; a run of some hundred cases reads none back.
 const KEPT_NEAR: usize = 8 << 20;
+/// Taken for the bytes of a record whose text nobody counted.
+pub(super) const UNCOUNTED: usize = KEPT_NEAR / 64;
 
 /// A record that is finished.
 #[derive(Debug, Clone)]
@@ -82,6 +84,11 @@ impl Shelf {
     /// What the records say together that have come by now.
     pub(super) fn together(&self) -> Together {
         self.together.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Gives the disk back what finished records take of it; returns whether that was anything.
+    pub(super) fn give_room(&self) -> bool {
+        self.spool.recall().unwrap_or(false)
     }
 
     fn near(&self, case: &CaseId) -> Option<Arc<Record>> {
@@ -151,11 +158,10 @@ impl Session {
         Ok(self.finish(case, record, &text))
     }
 
-    /// The same of a record that is a file of the run's folder.
-    pub(super) fn finish_of_folder(&self, case: &GoldenCase, record: Record) -> Finished {
+    /// The same of a record that is a file of the run's folder, and of this many bytes as text.
+    pub(super) fn finish_of_folder(&self, case: &GoldenCase, record: Record, bytes: usize) -> Finished {
         let record = Arc::new(record);
-        // How long its text is, nobody counted.
-        self.shelf.put_near(&record, KEPT_NEAR / 64);
+        self.shelf.put_near(&record, bytes);
         self.finished_as(case, &record, Whole::File)
     }
 

@@ -13,7 +13,7 @@ use super::{
     confirm::{self, Settled},
     context::Context,
     course::Course,
-    finished::{Finished, Shelf},
+    finished::{Finished, Shelf, UNCOUNTED},
     setup::{Files, Problem, Reach},
     snapshots::Snapshots,
     trials::Role,
@@ -290,7 +290,7 @@ impl Session {
             }
             match self.folder.record(case).map_err(|error| store_problem(&error))? {
                 Some(record) => {
-                    records.insert(case.id.clone(), self.finish_of_folder(case, record));
+                    records.insert(case.id.clone(), self.finish_of_folder(case, record, UNCOUNTED));
                 }
                 None => missing.push(case),
             }
@@ -301,7 +301,7 @@ impl Session {
                 futures_util::stream::iter(missing)
                     .map(async |case| {
                         let evaluate = async || evaluation.record(case).await;
-                        Ok(self.finish_of_folder(case, self.folder.record_or(case, evaluate).await?))
+                        Ok(self.finish_of_folder(case, self.folder.record_or(case, evaluate).await?, UNCOUNTED))
                     })
                     .buffer_unordered(self.width())
                     .collect(),

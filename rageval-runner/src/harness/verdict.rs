@@ -273,16 +273,19 @@ pub(super) fn finish(session: &Session) -> Result<(), StoreError> {
         let trials: Vec<String> = trials::take_decisions(session).into_iter().map(|decision| decision.trial).collect();
         return if told.is_empty() { Ok(()) } else { session.folder.write_told(&trials.join("\n"), &told) };
     }
-    for line in end(session)?.lines {
+    let Written { lines, unwritten, .. } = end(session);
+    for line in lines {
         trials::tell(&line);
     }
-    Ok(())
+    unwritten.map_or(Ok(()), Err)
 }
 
-/// A run that is written.
+/// A run that has ended.
 pub(super) struct Written {
     /// Its `run.json`.
     pub(super) path: PathBuf,
+    /// Why that file is not there.
+    pub(super) unwritten: Option<StoreError>,
     /// What is worth knowing of it.
     pub(super) lines: Vec<String>,
     /// What was decided, by trial.
@@ -290,14 +293,18 @@ pub(super) struct Written {
 }
 
 /// Writes the run and sums it up.
-pub(super) fn end(session: &Session) -> Result<Written, StoreError> {
+pub(super) fn end(session: &Session) -> Written {
     let decisions = trials::take_decisions(session);
     let population = session.baseline.as_ref().map(|baseline| gate::compare_population(&session.files.set, baseline));
     let trust = session.trust(&session.generators_so_far());
     let (waivers, waived_nothing) = waivers(session, &trust);
     let notices = notices(session, &trust, &session.scores(), waived_nothing);
     let background = background(session, &waivers, &notices);
-    let path = session.write_run(&decisions, &background)?;
+    let (path, unwritten) = match session.write_run(&decisions, &background) {
+        Ok(path) => (path, None),
+        Err(error) => (session.folder.path().join("run.json"), Some(error)),
+    };
+    let shown = if unwritten.is_some() { "not written".to_owned() } else { path.display().to_string() };
     let of_set: Vec<OfSet<'_>> = session.files.set.cases.iter().map(OfSet::from).collect();
     let summary = console::summary::Summary {
         decisions: &decisions,
@@ -305,10 +312,10 @@ pub(super) fn end(session: &Session) -> Result<Written, StoreError> {
         waivers: &waivers,
         population: population.as_ref().filter(|_| session.files.scope == Scope::Whole),
         notices: &notices,
-        run: &path.display().to_string(),
+        run: &shown,
     };
     let lines = console::summary::summary(&summary);
-    Ok(Written { path, lines, decisions })
+    Written { path, unwritten, lines, decisions }
 }
 
 /// Rules and baseline as the run file holds them for reports.

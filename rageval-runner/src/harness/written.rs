@@ -98,13 +98,20 @@ impl Session {
         let missing = slots.iter().filter(|(_, slot)| has_none(slot)).map(|(id, _)| id.clone()).collect();
         let manifest = self.manifest(missing);
         let basis = verdict::basis(self);
-        let path = self.folder.write_run(Parts {
-            manifest: &manifest,
-            records: Box::new(self.record_texts().map(|text| text.map(WholeRecord::Text))),
-            decisions,
-            cases: Box::new(background::cases(&self.files.set, &basis).map(Cow::Owned)),
-            background,
-        })?;
+        let write = || {
+            self.folder.write_run(Parts {
+                manifest: &manifest,
+                records: Box::new(self.record_texts().map(|text| text.map(WholeRecord::Text))),
+                decisions,
+                cases: Box::new(background::cases(&self.files.set, &basis).map(Cow::Owned)),
+                background,
+            })
+        };
+        let path = match write() {
+            // Records that wait on the same disk may be what fills it.
+            Err(error) if error.is_for_want_of_room() && self.shelf.give_room() => write(),
+            written => written,
+        }?;
         self.folder.finish()?;
         Ok(path)
     }

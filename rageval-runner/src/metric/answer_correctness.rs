@@ -9,14 +9,14 @@ use super::{
     cause,
     material::{named, sentences, stating_sentences},
     numbered::entries,
+    quote::grounds,
     scoring::{claim_of, no_claims, scored, supported},
     similarity::{self, floored},
     worked::equals,
 };
 use crate::{
     model::{
-        Claim, Detail, EmbedRequest, Evidence, Expectation, GoldenCase, JudgeRequest, Outcome, Transcript,
-        UnitInterval, Verdict,
+        Claim, Detail, EmbedRequest, Expectation, GoldenCase, JudgeRequest, Outcome, Transcript, UnitInterval, Verdict,
     },
     report::console::text::score as score_text,
     text,
@@ -157,12 +157,12 @@ fn compare(input: &Input<'_>, transcript: &Transcript) -> Step {
             }
         }
     };
-    for (nth, (_, reference)) in references.iter().enumerate() {
+    for (nth, (whole, reference)) in references.iter().enumerate() {
         let request = JudgeRequest::new("answer_correctness.statements", input.language())
             .text("query", &input.case.query)
             .numbered("answer", answer.iter())
             .numbered("reference", reference.iter());
-        match asking::read(transcript, &request, |reply| Statements::read(reply, &answer, reference)) {
+        match asking::read(transcript, &request, |reply| Statements::read(reply, &answer, reference, whole)) {
             Reading::Ask(request) if requests.contains(&request) => {}
             Reading::Ask(request) => requests.push(request),
             Reading::Read(statements) => {
@@ -204,12 +204,12 @@ struct Statements {
 }
 
 impl Statements {
-    fn read(reply: &Value, answer: &[String], reference: &[String]) -> Result<Self, String> {
+    fn read(reply: &Value, answer: &[String], reference: &[String], whole: &str) -> Result<Self, String> {
         let mut statements = Self { answer: Vec::new(), reference: Vec::new() };
         for (part, sentence) in entries(reply, "answer", answer.len())?.iter().zip(answer) {
-            let evidence = part.text("quote")?.map(|quote| Evidence { id: None, text: quote.to_owned() });
+            let (evidence, reason) = grounds(part, &[(None, whole)])?;
             let claim = claim_of(part, &ANSWER, sentence)?;
-            statements.answer.extend(claim.map(|claim| Claim { evidence, ..claim }));
+            statements.answer.extend(claim.map(|claim| Claim { evidence, reason, ..claim }));
         }
         for (part, sentence) in entries(reply, "reference", reference.len())?.iter().zip(reference) {
             let verdict = part.one_of("verdict", &REFERENCE)?;

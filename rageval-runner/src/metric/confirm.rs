@@ -82,7 +82,7 @@ mod tests {
             let own = number(claim);
             let context = contexts.iter().position(|text| number(text) == own % contexts.len()).expect("the context");
             let verdict = if own % 2 == 0 { "supported" } else { "unsupported" };
-            json!({"n": n, "verdict": verdict, "context": context + 1, "quote": "q", "reason": claim})
+            json!({"n": n, "verdict": verdict, "context": context + 1, "quote": contexts[context], "reason": claim})
         };
         let claims: Vec<_> = shown(request, "claims").iter().zip(1..).map(entry).collect();
         json!({"claims": claims})
@@ -105,8 +105,9 @@ mod tests {
             prop_assert_eq!(read.len(), claims);
             for (n, claim) in read.into_iter().enumerate() {
                 let verdict = if n % 2 == 0 { Verdict::Supported } else { Verdict::Unsupported };
-                let id = Some(format!("id {}", n % contexts).as_str().into());
-                let evidence = Some(Evidence { id, text: "q".into() });
+                let own = n % contexts;
+                let id = Some(format!("id {own}").as_str().into());
+                let evidence = Some(Evidence { id, text: format!("context {own}") });
                 let text = format!("claim {n}");
                 prop_assert_eq!(claim, Claim { text: text.clone(), verdict, evidence, reason: Some(text) });
             }

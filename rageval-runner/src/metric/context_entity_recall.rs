@@ -72,12 +72,9 @@ fn entities(reply: &Value, sentences: usize, contexts: &Readable<'_>) -> Result<
     for sentence in entries(reply, "sentences", sentences)? {
         for part in sentence.list_or_no_claim("entities")? {
             let name = part.text("entity")?.ok_or_else(|| format!("{} has no `entity`", part.place()))?;
-            let claim = Claim {
-                text: text::normalise(name),
-                verdict: part.one_of("verdict", &WORDS)?,
-                evidence: contexts.evidence(&part)?,
-                reason: part.text("reason")?.map(str::to_owned),
-            };
+            let (evidence, reason) = contexts.grounds(&part)?;
+            let verdict = part.one_of("verdict", &WORDS)?;
+            let claim = Claim { text: text::normalise(name), verdict, evidence, reason };
             push_claim(&mut all, claim, |verdict| match verdict {
                 Verdict::Supported | Verdict::Inferred => "found",
                 Verdict::Unsupported | Verdict::Contradicted => "missing",

@@ -141,8 +141,8 @@ pub(super) fn first_reference(input: &Input<'_>) -> Result<Vec<String>, Unmeasur
 fn claims(reply: &Value, sentences: &[String], contexts: &Readable<'_>) -> Result<Vec<Claim>, String> {
     let mut claims = Vec::new();
     for (part, sentence) in entries(reply, "sentences", sentences.len())?.iter().zip(sentences) {
-        let evidence = contexts.evidence(part)?;
-        claims.extend(claim_of(part, &WORDS, sentence)?.map(|claim| Claim { evidence, ..claim }));
+        let (evidence, reason) = contexts.grounds(part)?;
+        claims.extend(claim_of(part, &WORDS, sentence)?.map(|claim| Claim { evidence, reason, ..claim }));
     }
     Ok(claims)
 }

@@ -213,12 +213,8 @@ fn text_of<'a>(part: &Part<'a>) -> Result<&'a str, String> {
 
 /// A claim of this text, by a part of a reply that says the rest.
 pub(super) fn claim(part: &Part<'_>, text: &str, contexts: &Readable<'_>) -> Result<Claim, String> {
-    Ok(Claim {
-        text: text.to_owned(),
-        verdict: part.one_of("verdict", &words())?,
-        evidence: contexts.evidence(part)?,
-        reason: part.text("reason")?.map(str::to_owned),
-    })
+    let (evidence, reason) = contexts.grounds(part)?;
+    Ok(Claim { text: text.to_owned(), verdict: part.one_of("verdict", &words())?, evidence, reason })
 }
 
 #[cfg(test)]

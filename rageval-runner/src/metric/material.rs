@@ -7,6 +7,7 @@ use crate::{
         Input, Params,
         answering::{Answering, blank, right_refusal},
         numbered::Part,
+        quote::grounds,
     },
     model::{DocId, Evidence, Expectation, GoldenCase, JudgeRequest, Language, Outcome, RetrievedContext, Sample},
     text,
@@ -111,14 +112,12 @@ impl<'a> Readable<'a> {
         self.contexts.is_empty()
     }
 
-    /// The evidence that a part of a reply names by `context` and `quote`; `None` without a quote.
+    /// What a part of a reply gives as its evidence, and as its reason: see [`grounds`].
     ///
     /// # Errors
     /// A number that no context has, or a wrong type.
-    pub fn evidence(&self, part: &Part<'_>) -> Result<Option<Evidence>, String> {
-        let number = part.number("context", self.len())?;
-        let id = number.and_then(|n| self.contexts.get(n - 1)).and_then(|(id, _)| id.cloned());
-        Ok(part.text("quote")?.map(|quote| Evidence { id, text: quote.to_owned() }))
+    pub fn grounds(&self, part: &Part<'_>) -> Result<(Option<Evidence>, Option<String>), String> {
+        grounds(part, &self.contexts)
     }
 }
 

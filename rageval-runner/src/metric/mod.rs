@@ -22,6 +22,7 @@ pub mod numbered;
 mod one_by_one;
 pub mod pairwise;
 pub mod quantity;
+mod quote;
 pub mod refusal_correctness;
 pub mod reread;
 pub mod retrieval;

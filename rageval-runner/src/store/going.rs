@@ -80,15 +80,16 @@ impl Going {
     /// Keeps a record, so that an interrupted run has it. One with a fault is not kept: what interrupts a run breaks the calls under way
     /// first, and that is no finding about them.
     ///
-    /// `text` is the record as [`runs::record_text`] gives it.
-    pub fn keep(&self, case: &GoldenCase, record: &Record, text: &[u8]) -> Result<(), StoreError> {
+    /// `text` is the record as [`runs::record_text`] gives it. Returns whether it was kept, and is a record of the folder now.
+    pub fn keep(&self, case: &GoldenCase, record: &Record, text: &[u8]) -> Result<bool, StoreError> {
         if record.outcomes.values().any(|outcome| outcome.fault().is_some()) {
-            return Ok(());
+            return Ok(false);
         }
         let records = self.folder.path().join("records");
         let path = records.join(format!("{}.json", record_key(case)));
         // Not waited for until it is on the disk, as 10,000 of them would take minutes: a process that is killed loses nothing.
-        write_by_way_of(&records, &path, |file| file.write_all(text))
+        write_by_way_of(&records, &path, |file| file.write_all(text))?;
+        Ok(true)
     }
 
     /// Ends a run that has its `run.json`: what was kept for the case of an interruption goes.

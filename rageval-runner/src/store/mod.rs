@@ -61,6 +61,12 @@ impl StoreError {
         }
     }
 
+    /// Whether the disk, or the user's part of it, is full.
+    pub(crate) fn is_for_want_of_room(&self) -> bool {
+        let full = [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded];
+        matches!(self, Self::Io { source, .. } if full.contains(&source.kind()))
+    }
+
     pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { path, source }

@@ -5,7 +5,7 @@
 
 use std::{
     fs::{self, File},
-    io::{self, Read as _, Seek as _, SeekFrom, Write as _},
+    io::{self, Cursor, Read as _, Seek as _, SeekFrom, Write as _},
     path::PathBuf,
     sync::{Mutex, PoisonError},
 };
@@ -18,10 +18,11 @@ pub struct Spool {
 }
 
 #[derive(Debug)]
-struct Open {
-    file: File,
-    /// Where the next text starts.
-    end: u64,
+enum Open {
+    /// The file, and where the next text starts in it.
+    File(File, u64),
+    /// What was in the file, which was in the way.
+    Recalled(Vec<u8>),
 }
 
 /// Where a text stands.
@@ -49,14 +50,24 @@ impl Spool {
             Some(open) => open,
             None => {
                 fs::create_dir_all(&self.folder)?;
-                open.insert(Open { file: tempfile::tempfile_in(&self.folder)?, end: 0 })
+                open.insert(Open::File(tempfile::tempfile_in(&self.folder)?, 0))
             }
         };
-        open.file.seek(SeekFrom::Start(open.end))?;
-        open.file.write_all(text)?;
-        let span = Span { offset: open.end, length: text.len(), digest: digest(text) };
-        open.end += text.len() as u64;
-        Ok(span)
+        let offset = match open {
+            Open::File(file, end) => {
+                file.seek(SeekFrom::Start(*end))?;
+                file.write_all(text)?;
+                let offset = *end;
+                *end += text.len() as u64;
+                offset
+            }
+            Open::Recalled(texts) => {
+                let offset = texts.len() as u64;
+                texts.extend_from_slice(text);
+                offset
+            }
+        };
+        Ok(Span { offset, length: text.len(), digest: digest(text) })
     }
 
     /// The text of this span.
@@ -67,9 +78,32 @@ impl Spool {
         let mut open = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(open) = &mut *open else { return Err(io::Error::other("nothing was written")) };
         let mut text = vec![0; span.length];
-        open.file.seek(SeekFrom::Start(span.offset))?;
-        open.file.read_exact(&mut text)?;
+        match open {
+            Open::File(file, _) => {
+                file.seek(SeekFrom::Start(span.offset))?;
+                file.read_exact(&mut text)?;
+            }
+            Open::Recalled(texts) => {
+                let mut from = Cursor::new(texts);
+                from.set_position(span.offset);
+                from.read_exact(&mut text)?;
+            }
+        }
         if digest(&text) == span.digest { Ok(text) } else { Err(io::Error::other("another text stands there")) }
+    }
+
+    /// Takes all texts back into memory, so that their place on the disk is free. Returns whether any was free to gain.
+    ///
+    /// # Errors
+    /// The file can't be read; then it stays.
+    pub fn recall(&self) -> io::Result<bool> {
+        let mut open = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(Open::File(file, end)) = &mut *open else { return Ok(false) };
+        let mut texts = Vec::new();
+        file.seek(SeekFrom::Start(0))?;
+        file.take(*end).read_to_end(&mut texts)?;
+        *open = Some(Open::Recalled(texts));
+        Ok(true)
     }
 }
 
@@ -92,6 +126,22 @@ mod tests {
         for (text, span) in texts.iter().zip(spans).rev() {
             assert_eq!(spool.read(span).expect("readable"), text.as_bytes());
         }
+    }
+
+    #[test]
+    fn texts_are_the_same_after_they_were_taken_back() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let spool = Spool::new(folder.path().to_owned());
+        assert!(!spool.recall().expect("nothing to take"));
+        let before = ["one", "退款"].map(|text| (text, spool.add(text.as_bytes()).expect("written")));
+        assert!(spool.recall().expect("readable"));
+        assert!(!spool.recall().expect("nothing more"));
+        let after = ("three", spool.add(b"three").expect("in memory"));
+        for (text, span) in before.into_iter().chain([after]) {
+            assert_eq!(spool.read(span).expect("there"), text.as_bytes());
+        }
+        let beyond = Span { offset: 100, ..after.1 };
+        assert!(spool.read(beyond).is_err());
     }
 
     #[cfg(unix)]

@@ -152,6 +152,11 @@ impl Desk<'_> {
         let Some(policy) = &self.scene.here.policy else {
             return none("no thresholds.yaml here, which says with which prompts");
         };
+        if self.stored.is_some() && self.usable().is_none() {
+            return none(
+                "thresholds.yaml names another judge, other prompts or other parameters now than those of the run",
+            );
+        }
         let prompts: &Prompts = &policy.judge.prompts;
         match prompts.render(request) {
             Ok(prompt) => Prompted::Messages {

@@ -30,7 +30,12 @@ struct Asked<'a> {
 pub(super) fn read(assertion: &Located, at: &str, vars: &Vars, draft: &mut Draft<'_>) {
     let place = &assertion.place;
     let Some(kind) = assertion.get("type").and_then(Located::word) else {
-        draft.lost_at(at, "it has no `type`", place);
+        let is_reference = assertion.get("$ref").is_some();
+        draft.lost_at(
+            at,
+            if is_reference { "its `$ref` names nothing in this file" } else { "it has no `type`" },
+            place,
+        );
         return;
     };
     let named = format!("{at} {kind}");

@@ -2,6 +2,7 @@
 
 mod assertion;
 mod bar;
+mod reference;
 mod sheet;
 mod write;
 
@@ -62,7 +63,7 @@ pub(crate) fn read(paths: &[PathBuf], query_var: Option<&str>, told: &mut Told) 
     for path in paths {
         let config = match ending(path).as_str() {
             "csv" => sheet_of(path, told)?,
-            _ => yaml(path)?,
+            _ => reference::resolved(&yaml(path)?),
         };
         let folder = path.parent().unwrap_or(Path::new(""));
         let nothing = Located { place: config.place.clone(), value: Value::Null };
@@ -93,7 +94,9 @@ pub(crate) fn read(paths: &[PathBuf], query_var: Option<&str>, told: &mut Told) 
 
 fn tell_rest(entries: &[(String, Located)], path: &Path, told: &mut Told) {
     let (mut of_the_run, mut rest) = (Vec::new(), Vec::new());
-    for (key, value) in entries.iter().filter(|(key, _)| key != "tests" && key != "defaultTest") {
+    // Templates are read where they are named.
+    let is_read = |key: &str| ["tests", "defaultTest", "assertionTemplates"].contains(&key);
+    for (key, value) in entries.iter().filter(|(key, _)| !is_read(key)) {
         if OF_THE_RUN.contains(&key.as_str()) { of_the_run.push(key.as_str()) } else { rest.push((key, value)) }
     }
     if !of_the_run.is_empty() {

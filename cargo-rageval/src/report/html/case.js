@@ -156,7 +156,8 @@ function repeatsPart(shown, lang) {
   if (!shown.repeats) return null;
   return section("Repeats", table("numbers left", ["No.", "Answer", "Scores"], shown.repeats.map((repeat, at) =>
     h("tr", {}, h("td", {}, at + 1, repeat.is_shown && " (above)"),
-      h("td", { class: "wide" }, repeat.text !== null ? long(textAt(repeat.text), lang) : [h("span", { class: "red" }, user(repeat.fault.cause)), ": ", user(repeat.fault.why)]),
+      h("td", { class: "wide" }, repeat.text !== null ? long(textAt(repeat.text), lang) : [h("span", { class: "red" }, user(repeat.fault.cause)), ": ", user(repeat.fault.why)],
+        (repeat.failing || []).map(([name, failing]) => h("details", {}, h("summary", {}, count(failing.length, "claim"), " failed in ", name), claims({ claims: failing })))),
       h("td", {}, repeat.scores.map(([name, score]) => h("div", {}, name, " ", score === null ? "–" : number(score))))))));
 }
 

@@ -8,7 +8,10 @@ use rageval_runner::{
         case::KnownFailure,
         run::{FindingLevel, Run},
     },
-    report::{console::text::run_alone, judged::word},
+    report::{
+        console::text::run_alone,
+        judged::{is_failing, word},
+    },
 };
 use serde::Serialize;
 
@@ -20,7 +23,7 @@ use super::{
     texts::{TextNumber, Texts},
 };
 use crate::report::{
-    claims::{Beside, Judged, ShownClaim},
+    claims::{self, Beside, Judged, ShownClaim},
     view::CaseView,
 };
 
@@ -107,6 +110,9 @@ struct RepeatPart<'r> {
     text: Option<TextNumber>,
     fault: Option<&'r Unmeasured>,
     scores: Vec<(&'r MetricKey, Option<f64>)>,
+    /// What failed in it, by metric: the reduced scores above are made of all repeats and hold no claims.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    failing: Vec<(&'r MetricKey, Vec<ClaimPart<'r>>)>,
 }
 
 /// A claim of a metric.
@@ -175,7 +181,7 @@ impl<'r> CasePage<'r> {
             answer: sample.map(|sample| answer(sample, case, texts)),
             metrics: case.record.map(|record| MetricPart::all(case, record, run)).unwrap_or_default(),
             before: before(case),
-            repeats: case.record.map(|record| repeats(record, texts)).unwrap_or_default(),
+            repeats: case.record.map(|record| repeats(record, case, texts)).unwrap_or_default(),
         }
     }
 }
@@ -217,15 +223,25 @@ fn before<'r>(case: &CaseView<'r>) -> Option<BeforePart<'r>> {
     })
 }
 
-fn repeats<'r>(record: &'r Record, texts: &mut Texts<'r>) -> Vec<RepeatPart<'r>> {
+fn repeats<'r>(record: &'r Record, case: &CaseView<'r>, texts: &mut Texts<'r>) -> Vec<RepeatPart<'r>> {
     let Some(repeats) = &record.repeats else { return Vec::new() };
     let parts = repeats.each.iter().enumerate().map(|(at, repeat)| {
-        let (text, fault) = match &repeat.taken {
-            Taken::Sample(sample) => (Some(texts.number(&sample.answer.response)), None),
+        let (sample, fault) = match &repeat.taken {
+            Taken::Sample(sample) => (Some(sample), None),
             Taken::Failed(fault) => (None, Some(fault)),
         };
+        let text = sample.map(|sample| texts.number(&sample.answer.response));
+        let failing = repeat.outcomes.iter().filter_map(|(key, outcome)| {
+            let claims = outcome.detail().map(|detail| detail.claims.as_slice()).unwrap_or_default();
+            let failing = claims.iter().filter(|claim| is_failing(claim.verdict));
+            let answer = sample.map_or("", |sample| &sample.answer.response);
+            let shown = failing.map(|claim| ShownClaim::of(claim, key, sample, claims::language(case)));
+            let parts: Vec<_> = shown.map(|shown| ClaimPart::of(&shown, key, answer)).collect();
+            (!parts.is_empty()).then_some((key, parts))
+        });
+        let failing = failing.collect();
         let scores = repeat.outcomes.iter().map(|(key, outcome)| (key, outcome.score().map(UnitInterval::get)));
-        RepeatPart { is_shown: at + 1 == repeats.shown, text, fault, scores: scores.collect() }
+        RepeatPart { is_shown: at + 1 == repeats.shown, text, fault, scores: scores.collect(), failing }
     });
     parts.collect()
 }

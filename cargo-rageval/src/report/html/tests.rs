@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rageval_runner::{
     model::{
-        CaseId, Claim, Evidence, MetricKey, Verdict,
+        CaseId, Claim, Evidence, MetricKey, Outcome, Repeat, Repeated, Verdict,
         record::Taken,
         run::{Ruling, Run},
     },
@@ -272,4 +272,32 @@ fn the_worst_red_case_comes_first() {
     let at = |case: &str| cases.find(&format!("#case={case}\"")).unwrap_or_else(|| panic!("{case}"));
     // It lies 1.00 below its bar, and stands behind the other in the set.
     assert!(at("wrongly-refused") < at("below-min"));
+}
+
+#[test]
+fn what_failed_in_a_repeat_that_is_not_shown_is_on_the_page() {
+    let mut run = run();
+    let record = &mut run.records[0];
+    let sample = record.sample().expect("a sample").clone();
+    let mut repeat = Repeat {
+        taken: Taken::Sample(sample),
+        outcomes: record.outcomes.clone(),
+        transcript: record.transcript.clone(),
+    };
+    let failing = repeat.outcomes.values_mut().find_map(|outcome| match outcome {
+        Outcome::Scored { detail, .. } => detail.claims.last_mut(),
+        Outcome::NotApplicable { .. } | Outcome::Unmeasured { .. } => None,
+    });
+    failing.expect("a claim").text = "Only the second repeat says 30 days.".into();
+    for outcome in record.outcomes.values_mut() {
+        if let Outcome::Scored { detail, .. } = outcome {
+            detail.claims.clear();
+        }
+    }
+    let first = Repeat { outcomes: record.outcomes.clone(), ..repeat.clone() };
+    record.repeats = Some(Repeated { shown: 1, each: vec![first, repeat] });
+    let page = rendered(&run);
+    let failing = page.split("\"failing\":").nth(1).expect("the second repeat alone has failing claims");
+    assert!(failing.contains("Only the second repeat says 30 days."), "{}", &failing[..200]);
+    assert_eq!(page.matches("\"failing\":").count(), 1);
 }

@@ -93,11 +93,51 @@ fn a_record_that_cannot_be_read_is_asked_again() {
 fn a_killed_run_is_the_latest_and_nothing_is_concluded_of_it() {
     let (folder, endpoint) = (folder(), Endpoint::start());
     killed(folder.path(), &endpoint);
-    assert!(ends(folder.path(), &["gate"], 3).err.contains("have no record"));
+    let gate = ends(folder.path(), &["gate"], 3).err;
+    assert!(gate.contains("have no record"), "{gate}");
+    assert!(gate.contains("the latest run did not end; to go on with it: cargo rageval run --resume"), "{gate}");
     ends(folder.path(), &["baseline", "accept"], 2);
     let told: serde_json::Value =
         serde_json::from_str(&run(folder.path(), &["report", "--format", "json"]).out).expect("JSON");
     assert_eq!(told["conclusion"], "undecided");
+}
+
+/// Files of more than 4 KiB, or 8 with some shells, can't be written, as if the disk were full.
+#[cfg(unix)]
+fn with_small_files(folder: &Path, arguments: &[&str]) -> crate::Ended {
+    let plain = alone(folder, arguments);
+    let mut limited = std::process::Command::new("sh");
+    limited.args(["-c", "trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\""]).arg(plain.get_program());
+    limited.args(plain.get_args()).current_dir(folder);
+    for (name, value) in plain.get_envs() {
+        match value {
+            Some(value) => limited.env(name, value),
+            None => limited.env_remove(name),
+        };
+    }
+    limited.output().expect("sh starts").into()
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_that_cannot_be_written_is_decided_and_goes_on_later() {
+    let (folder, endpoint) = (folder(), Endpoint::start());
+    endpoint.project(folder.path(), RULES);
+    let case = |n: usize| format!("- {{id: case-{n}, query: ask-{n}, relevant_doc_ids: [other]}}\n");
+    write(&folder.path().join("cases"), "all.yaml", &(0..40).map(case).collect::<String>());
+    let ended = with_small_files(folder.path(), &["run"]);
+    assert_eq!(ended.code, Some(2), "{}\n{}", ended.out, ended.err);
+    assert!(ended.out.contains("failed      "), "what was decided is told: {}\n{}", ended.out, ended.err);
+    assert!(ended.out.contains("40 cases: 40 failed"), "{}", ended.out);
+    assert!(ended.out.contains("run         not written"), "{}", ended.out);
+    assert!(ended.err.contains("run.json"), "{}", ended.err);
+    assert!(ended.err.contains("make room, then `cargo rageval run --resume`"), "{}", ended.err);
+    assert_eq!(endpoint.asked().len(), 40);
+    let gate = ends(folder.path(), &["gate"], 1);
+    assert!(gate.out.contains("40 cases: 40 failed"), "the records are there: {}\n{}", gate.out, gate.err);
+    ends(folder.path(), &["run", "--resume"], 1);
+    assert_eq!(endpoint.asked(), Vec::<String>::new());
+    assert_eq!(latest(folder.path()).records.len(), 40);
 }
 
 #[test]

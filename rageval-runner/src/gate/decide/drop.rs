@@ -37,6 +37,8 @@ impl Evidence<'_> {
         let of_both = test.is_some_and(|test| test.stage == Stage::ReadAgain);
         let pairs = if of_both { pairs.of_both_readings() } else { pairs };
         let p_of = |p: fn(&DropTest) -> PValue| test.as_ref().map(p);
+        // A drop that no p-value decides is not one of those that are corrected together, whoever tests the others.
+        let corrected = test.map_or(1, |_| tests.len());
         let measured =
             self.judge_drop(rule, &pairs.with(Holes::LeftOut), max_drop, p_of(|test| test.measured), tests.len());
         let at_zero =
@@ -55,7 +57,7 @@ impl Evidence<'_> {
         let differences = drops(&numbers);
         if !judged.ruling.is_red() {
             let few = self.few(pairs.scored.len());
-            let seen = detectable(&differences, tests).map(|seen| format!("; {seen}")).unwrap_or_default();
+            let seen = detectable(&differences, corrected).map(|seen| format!("; {seen}")).unwrap_or_default();
             found.text.headline =
                 format!("{}, over {} paired cases{few}{seen}", found.text.headline, pairs.scored.len());
             found.text.headline.extend(stage.map(|stage| format!("; {stage}")));
@@ -71,7 +73,7 @@ impl Evidence<'_> {
             self.few(pairs.scored.len())
         ));
         found.text.facts.extend(not_compared(&pairs));
-        found.text.facts.push(spread_fact(&differences, tests));
+        found.text.facts.push(spread_fact(&differences, corrected));
         found.text.facts.extend(stats::standardised_mean(&differences).map(|effect| {
             format!(
                 "effect size {effect:.2}, Wilcoxon p {}; neither decides",
@@ -268,19 +270,19 @@ fn stage_text(stage: Stage, read_again: usize) -> Option<String> {
 }
 
 /// How many got worse and better, and the smallest drop that this many cases could have shown.
-fn spread_fact(differences: &[f64], tests: &DropTests) -> String {
+fn spread_fact(differences: &[f64], corrected: usize) -> String {
     let worse = differences.iter().filter(|difference| **difference > 0.0).count();
     let better = differences.iter().filter(|difference| **difference < 0.0).count();
     let counts = format!("{worse} worse, {better} better, {} equal", differences.len() - worse - better);
-    match detectable(differences, tests) {
+    match detectable(differences, corrected) {
         Some(seen) => format!("{counts}; {seen}"),
         None => counts,
     }
 }
 
 /// The smallest true drop that this many cases would show, in words; `None` without spread.
-fn detectable(differences: &[f64], tests: &DropTests) -> Option<String> {
-    let alpha = ALPHA / tests.len().max(1) as f64;
+fn detectable(differences: &[f64], corrected: usize) -> Option<String> {
+    let alpha = ALPHA / corrected as f64;
     // No score falls by more than 1.
     let drop = stats::minimum_detectable_mean(differences, alpha).filter(|drop| *drop <= 1.0)?;
     Some(format!("a true drop of {} would show 8 times in 10", score(drop)))

@@ -211,6 +211,19 @@ fn several_gates_are_corrected_together() {
 }
 
 #[test]
+fn a_drop_that_no_p_value_decides_reads_the_same_among_tested_gates() {
+    let now = [vec![0.5; 12], vec![0.9; 48]].concat();
+    let world = dropping("recall@5", &[0.9; 60], &now, 0.02);
+    let by_language = |world: &mut World| world.rules.slices.by = vec![(Place::default(), SliceField::Language)];
+    let others = judged_drop(12, 48).change(by_language).tests();
+    assert_eq!(others.len(), 2);
+    let all = crate::gate::gates(&world.rules, &world.set);
+    let gate = all.iter().find(|gate| gate.name == DROP).expect("the gate");
+    let lines = |tests: &DropTests| decide_gate(gate, &world.set, &world.scores(), &world.basis(), tests).lines;
+    assert_eq!(lines(&others), lines(&DropTests::default()));
+}
+
+#[test]
 fn scores_of_zero_and_one_are_tested_exactly() {
     let world = dropping("faithfulness", &scores(30, 0), &scores(20, 10), 0.02);
     let p = world.tests().get(JUDGED_DROP).expect("a test").measured;

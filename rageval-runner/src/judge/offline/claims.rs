@@ -24,6 +24,10 @@ pub(super) fn claims(sentence: &str, language: Language) -> Vec<&str> {
         Language::Zh => &*CHINESE_JOINT,
     };
     for found in joint.find_iter(text) {
+        // Of two joints in a row (`；；`) the first took the second with it.
+        if found.start() < from {
+            continue;
+        }
         let (one, other) = (text[from..found.start()].trim(), &text[found.start()..]);
         // The joint itself may hold the next clause's first word, which belongs to that clause.
         let next = other.trim_start_matches([',', ';', '；', ' ']);
@@ -149,3 +153,31 @@ static PORTUGUESE_NUMBER: LazyLock<Regex> = LazyLock::new(|| {
 });
 static CHINESE_NUMBER: LazyLock<Regex> =
     LazyLock::new(|| pattern("多少|几|何时|什么时候|多久|多长|多大|多远|哪年|哪一年|哪天"));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_joints_in_a_row_are_one() {
+        for (language, sentence, expected) in [
+            (
+                Language::En,
+                "The fee is 12 euros; ; it is due each month; the card is free.",
+                ["The fee is 12 euros", "it is due each month", "the card is free."],
+            ),
+            (
+                Language::Pt,
+                "A taxa custa 12 euros; ; o prazo é um mês; o cartão é grátis.",
+                ["A taxa custa 12 euros", "o prazo é um mês", "o cartão é grátis."],
+            ),
+            (
+                Language::Zh,
+                "运费为12欧元；；退货期为30天；；；保修期为两年。",
+                ["运费为12欧元", "退货期为30天", "保修期为两年。"],
+            ),
+        ] {
+            assert_eq!(claims(sentence, language), expected);
+        }
+    }
+}

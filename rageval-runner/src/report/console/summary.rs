@@ -82,7 +82,13 @@ pub fn summary(summary: &Summary<'_>) -> Vec<String> {
     let of_set: Vec<(&OfSet<'_>, &Decision)> =
         golden.iter().filter_map(|case| Some((case, *trials.get(&*case.trial)?))).collect();
 
-    let mut lines = vec![line("rageval", &format!("{}; {}", counts(&cases, "case"), counts(&gates, "gate")))];
+    let (of_cases, of_gates) = (counts(&cases, "case"), counts(&gates, "gate"));
+    let both = format!("{of_cases}; {of_gates}");
+    let mut lines = if LABEL + both.width() <= COLUMNS {
+        vec![line("rageval", &both)]
+    } else {
+        vec![line("rageval", &format!("{of_cases};")), line("", &of_gates)]
+    };
     lines.extend(causes(&of_set).map(|causes| line("causes", &causes)));
     if let Some(population) = population {
         let Population { paired, new, changed, vanished } = population;
@@ -392,5 +398,34 @@ mod tests {
         assert_eq!(lines.len(), MOST_LINES, "{lines:#?}");
         assert!(lines.iter().all(|line| line.width() <= COLUMNS), "{lines:#?}");
         assert!(lines[9].ends_with("more notices)"), "{lines:#?}");
+    }
+
+    fn told(cases: usize) -> Vec<String> {
+        let rulings = [Ruling::Pass, Ruling::Fail, Ruling::Undecided, Ruling::Inconclusive];
+        let decision = |what: &str, n: usize| Decision::told(format!("{what}::{n}"), rulings[n % 4], Vec::new());
+        let decisions: Vec<Decision> = (0..cases).flat_map(|n| [decision("case", n), decision("gate", n)]).collect();
+        let empty = Summary {
+            decisions: &decisions,
+            cases: &[],
+            population: None,
+            waivers: &[],
+            notices: &[],
+            run: "run.json",
+        };
+        summary(&empty)
+    }
+
+    #[test]
+    fn counts_that_fit_stand_in_one_line() {
+        let lines = told(2);
+        assert_eq!(lines[0], "rageval     2 cases: 1 passed, 1 failed; 2 gates: 1 passed, 1 failed");
+        assert!(!lines[1].starts_with(' '), "{lines:?}");
+    }
+
+    #[test]
+    fn no_count_is_cut_off() {
+        let lines = told(4000);
+        assert_eq!(lines[0], "rageval     4000 cases: 1000 passed, 1000 failed, 1000 undecided, 1000 inconclusive;");
+        assert_eq!(lines[1], "            4000 gates: 1000 passed, 1000 failed, 1000 undecided, 1000 inconclusive");
     }
 }
