@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::console::trust::SETUP;
 use crate::model::run::{Decision, Finding, FindingLevel, GateFacts, Ruling};
 
 /// The red findings of a case, the largest shortfall first; equals stay as they were found.
@@ -25,7 +26,8 @@ pub fn gates<'d>(decisions: impl IntoIterator<Item = &'d Decision>) -> Vec<&'d D
     let is_red = |decision: &&Decision| !decision.is_of_case() && decision.ruling.is_red();
     let mut gates: Vec<&Decision> = decisions.into_iter().filter(is_red).collect();
     let is_of_slice = |gate: &Decision| gate.gate.as_ref().is_some_and(|facts| facts.slice.is_some());
-    let place = |gate: &Decision| (is_of_scores(gate), is_undecided(gate), is_of_slice(gate));
+    // Where the set-up is broken, gates are no gates over scores.
+    let place = |gate: &Decision| (gate.trial != SETUP, is_of_scores(gate), is_undecided(gate), is_of_slice(gate));
     gates.sort_by(|a, b| {
         let by_fall = || more_first(fall(a), fall(b)).then_with(|| a.trial.cmp(&b.trial));
         place(a).cmp(&place(b)).then_with(by_fall)
@@ -82,11 +84,19 @@ mod tests {
             gate("gate::c::mean", Undecided, 0.0, 0.8),
             gate("gate::d::mean", Pass, 0.9, 0.8),
             gate("gate::e::mean", Fail, 0.2, 0.3),
-            Decision::told("gate::setup", Fail, Vec::new()),
+            Decision::told("gate::broken", Undecided, Vec::new()),
+            Decision::told("gate::setup", Undecided, Vec::new()),
         ];
         let names: Vec<&str> = gates(&all).into_iter().map(|gate| gate.trial.as_str()).collect();
-        let expected =
-            ["gate::setup", "gate::b::mean_drop", "gate::a::mean", "gate::e::mean", "gate::a::mean@x", "gate::c::mean"];
+        let expected = [
+            "gate::setup",
+            "gate::broken",
+            "gate::b::mean_drop",
+            "gate::a::mean",
+            "gate::e::mean",
+            "gate::a::mean@x",
+            "gate::c::mean",
+        ];
         assert_eq!(names, expected);
     }
 
