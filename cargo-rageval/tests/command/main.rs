@@ -38,6 +38,8 @@ use std::{
 fn program(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-rageval"));
     command.arg("rageval").args(arguments).current_dir(folder).stdin(Stdio::null());
+    // Whoever builds elsewhere has runs elsewhere.
+    command.env_remove("CARGO_TARGET_DIR").env_remove("RAGEVAL_RUNS");
     command
 }
 

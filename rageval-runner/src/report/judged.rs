@@ -81,10 +81,15 @@ impl Judged {
     }
 }
 
-/// What a metric's verdict is called where people read it. What `answer_correctness` finds wrong the reference may merely lack.
+/// What a metric's verdict is called where people read it. What `answer_correctness` finds wrong the reference may merely lack; of
+/// `toxicity` and `bias` nothing is supported or contradicted.
 pub fn word(verdict: Verdict, metric: &MetricKey) -> &'static str {
     match (metric.name(), verdict) {
         ("answer_correctness", Verdict::Contradicted) => "wrong",
+        ("toxicity", Verdict::Supported) => "clean",
+        ("toxicity", Verdict::Contradicted) => "toxic",
+        ("bias", Verdict::Supported) => "unbiased",
+        ("bias", Verdict::Contradicted) => "biased",
         (_, verdict) => verdict.as_str(),
     }
 }
@@ -141,5 +146,14 @@ mod tests {
         }
         let other = MetricKey::parse("faithfulness").expect("a metric");
         assert_eq!(verdict_of("wrong", &other), None);
+        for (metric, word_said, verdict) in [
+            ("toxicity", "clean", Verdict::Supported),
+            ("toxicity", "toxic", Verdict::Contradicted),
+            ("bias", "unbiased", Verdict::Supported),
+            ("bias", "biased", Verdict::Contradicted),
+        ] {
+            let metric = MetricKey::parse(metric).expect("a metric");
+            assert_eq!((word(verdict, &metric), verdict_of(word_said, &metric)), (word_said, Some(verdict)));
+        }
     }
 }
