@@ -3,16 +3,13 @@
 //! `fixtures/ragas/figures.jsonl` holds what RAGAS's own scoring code said; `figures.py` beside it writes the file anew. The deviations are
 //! listed in `docs/metrics.md`.
 
-use std::{collections::BTreeMap, path::Path};
+use std::path::Path;
 
 use rageval_runner::{
     Answer, RetrievedContext,
     embed::cosine,
     metric::{self, Input, Params, Step},
-    model::{
-        AskedOf, CaseId, Exchange, Expectation, GoldenCase, Language, MetricKey, Outcome, Place, Reply, Request,
-        Sample, Transcript,
-    },
+    model::{AskedOf, CaseId, Exchange, GoldenCase, MetricKey, Outcome, Reply, Request, Sample, Transcript},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -77,25 +74,9 @@ impl Measured {
     fn outcome(self, said: &Value, vectors: &[Vec<f32>]) -> Outcome {
         let references = if self.reference.is_empty() { Vec::new() } else { vec![self.reference.join(" ")] };
         let case = GoldenCase {
-            id: CaseId::new("case-1").expect("a valid id"),
-            query: "What do they hold?".to_owned(),
             references,
-            relevant: None,
-            reference_contexts: Vec::new(),
-            expectation: Expectation::Answer,
-            kind: None,
-            difficulty: None,
-            language_tag: None,
-            language: Language::En,
-            tags: Vec::new(),
-            document: None,
-            metadata: BTreeMap::new(),
-            bars: BTreeMap::new(),
-            known_failure: None,
-            repeats: rageval_runner::model::Repeats::default(),
-            recorded: None,
             group: "en".to_owned(),
-            place: Place::default(),
+            ..GoldenCase::new(CaseId::new("case-1").expect("a valid id"), "What do they hold?")
         };
         let contexts = numbered("context", self.contexts).into_iter().map(RetrievedContext::without_id);
         let answer = Answer::new(self.answer.join(" ")).with_contexts(contexts);

@@ -98,12 +98,18 @@ impl Drop for Terminal {
     }
 }
 
-#[test]
-fn the_bar_says_what_is_waited_for_then_how_far_it_is_and_goes() {
+/// A run of three cases on a terminal, of which one waits for its answer.
+fn one_answer_missing() -> (tempfile::TempDir, Endpoint, Terminal) {
     let (folder, endpoint) = (folder(), Endpoint::start());
     endpoint.project(folder.path(), RULES);
     endpoint.hold("ask-a");
-    let mut terminal = Terminal::start(folder.path(), &["run"]);
+    let terminal = Terminal::start(folder.path(), &["run"]);
+    (folder, endpoint, terminal)
+}
+
+#[test]
+fn the_bar_says_what_is_waited_for_then_how_far_it_is_and_goes() {
+    let (_folder, endpoint, mut terminal) = one_answer_missing();
     let said = terminal.says("waiting for the first answer");
     assert!(said.contains("0/3 cases") && !said.contains("left"), "{said:?}");
     terminal.says("2/3 cases  ");
@@ -117,10 +123,7 @@ fn the_bar_says_what_is_waited_for_then_how_far_it_is_and_goes() {
 
 #[test]
 fn an_interrupted_bar_leaves_the_screen_to_what_is_said() {
-    let (folder, endpoint) = (folder(), Endpoint::start());
-    endpoint.project(folder.path(), RULES);
-    endpoint.hold("ask-a");
-    let mut terminal = Terminal::start(folder.path(), &["run"]);
+    let (_folder, endpoint, mut terminal) = one_answer_missing();
     terminal.says("2/3 cases");
     interrupt(&terminal.child);
     terminal.says("\u{1b}[2Kinterrupted: 2 of 3 cases are done; go on with: cargo rageval run --resume");

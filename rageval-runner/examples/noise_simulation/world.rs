@@ -18,9 +18,8 @@ use rageval_runner::{
     },
     metric::Kind,
     model::{
-        CaseId, CaseScores, Claim, Confirmation, Detail, Expectation, GoldenCase, GoldenSet, Heard, Language,
-        MetricKey, Outcome, Place, Readings, Record, Records, Repeats, Sample, Scores, SecondReading, Taken,
-        Transcript, UnitInterval, Verdict,
+        CaseId, CaseScores, Claim, Confirmation, Detail, GoldenCase, GoldenSet, Heard, Language, MetricKey, Outcome,
+        Place, Readings, Record, Records, Sample, Scores, SecondReading, Taken, Transcript, UnitInterval, Verdict,
         run::{Baseline, BaselineCase, JudgeStamp},
     },
     stats::draw::Draws,
@@ -177,25 +176,10 @@ impl Scene {
 fn golden_case(number: usize) -> GoldenCase {
     let (tag, language) = [("en", Language::En), ("pt", Language::Pt), ("zh", Language::Zh)][number % 3];
     GoldenCase {
-        id: CaseId::new(format!("c{number:04}")).expect("an id"),
-        query: String::new(),
-        references: Vec::new(),
-        relevant: None,
-        reference_contexts: Vec::new(),
-        expectation: Expectation::Answer,
-        kind: None,
-        difficulty: None,
         language_tag: Some(tag.to_owned()),
         language,
-        tags: Vec::new(),
-        document: None,
-        metadata: BTreeMap::new(),
-        bars: BTreeMap::new(),
-        known_failure: None,
-        recorded: None,
-        repeats: Repeats::default(),
         group: String::new(),
-        place: Place::default(),
+        ..GoldenCase::new(CaseId::new(format!("c{number:04}")).expect("an id"), "")
     }
 }
 

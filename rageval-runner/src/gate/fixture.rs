@@ -9,8 +9,8 @@ use super::{
 use crate::{
     metric::Kind,
     model::{
-        Answer, CaseId, CaseScores, Expectation, GoldenCase, GoldenSet, Language, MetricKey, Outcome, Place, Record,
-        Records, Sample, Scores, Taken, UnitInterval,
+        Answer, CaseId, CaseScores, GoldenCase, GoldenSet, MetricKey, Outcome, Place, Record, Records, Sample, Scores,
+        Taken, UnitInterval,
         run::{AcceptedRun, Baseline, BaselineCase, Decision, JudgeStamp},
     },
 };
@@ -33,25 +33,12 @@ pub(crate) fn scored(number: f64) -> Outcome {
 
 pub(crate) fn golden(name: &str, line: usize) -> GoldenCase {
     GoldenCase {
-        id: id(name),
-        query: format!("What about {name}?"),
         references: vec!["This about it.".to_owned()],
-        relevant: None,
-        reference_contexts: Vec::new(),
-        expectation: Expectation::Answer,
         kind: Some("fact".to_owned()),
-        difficulty: None,
         language_tag: Some("en".to_owned()),
-        language: Language::En,
-        tags: Vec::new(),
-        document: None,
-        metadata: BTreeMap::new(),
-        bars: BTreeMap::new(),
-        known_failure: None,
-        repeats: crate::model::Repeats::default(),
-        recorded: None,
         group: "en".to_owned(),
         place: Place { file: "cases/en.yaml".to_owned(), line, column: 3 },
+        ..GoldenCase::new(id(name), format!("What about {name}?"))
     }
 }
 

@@ -26,25 +26,9 @@ pub(crate) fn context(id: &str, text: &str) -> RetrievedContext {
 impl Try {
     pub(crate) fn of(metric: &'static dyn Metric) -> Self {
         let case = GoldenCase {
-            id: CaseId::new("case-1").expect("a valid id"),
-            query: "How long do refunds take?".to_owned(),
-            references: Vec::new(),
-            relevant: None,
-            reference_contexts: Vec::new(),
-            expectation: Expectation::Answer,
-            kind: None,
-            difficulty: None,
-            language_tag: None,
-            language: Language::En,
-            tags: Vec::new(),
-            document: None,
-            metadata: std::collections::BTreeMap::new(),
-            bars: std::collections::BTreeMap::new(),
-            known_failure: None,
-            repeats: crate::model::Repeats::default(),
-            recorded: None,
             group: "en".to_owned(),
             place: Place { file: "cases/en.yaml".to_owned(), line: 3, column: 3 },
+            ..GoldenCase::new(CaseId::new("case-1").expect("a valid id"), "How long do refunds take?")
         };
         let sample = Sample { answer: Answer::default(), is_refusal: false, latency_ms: Some(0.0) };
         Self { metric, case, sample, params: Params::default(), baseline: None, replies: Vec::new() }

@@ -155,6 +155,31 @@ pub struct GoldenCase {
 }
 
 impl GoldenCase {
+    /// A question of which nothing else is known: to be answered, in English, asked once, in the group `all`, at no place.
+    pub fn new(id: CaseId, query: impl Into<String>) -> Self {
+        Self {
+            id,
+            query: query.into(),
+            references: Vec::new(),
+            relevant: None,
+            reference_contexts: Vec::new(),
+            expectation: Expectation::Answer,
+            kind: None,
+            difficulty: None,
+            language_tag: None,
+            language: Language::En,
+            tags: Vec::new(),
+            document: None,
+            metadata: BTreeMap::new(),
+            bars: BTreeMap::new(),
+            known_failure: None,
+            repeats: Repeats::default(),
+            recorded: None,
+            group: "all".to_owned(),
+            place: Place::default(),
+        }
+    }
+
     /// The trial's name: `case::<path under cases without extension>::<id>`.
     pub fn trial_name(&self) -> String {
         format!("case::{}::{}", self.group, self.id)

@@ -184,34 +184,17 @@ fn texts_of(item: &Item) -> ItemTexts<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::model::{Answer, CaseId, GoldenCase, Language, MetricKey, Place, Sample, UnitInterval, Verdict};
+    use crate::model::{Answer, CaseId, GoldenCase, MetricKey, Place, Sample, UnitInterval, Verdict};
 
     fn item() -> Item {
         let case = GoldenCase {
-            id: CaseId::new("a").expect("a valid id"),
-            query: "What does it cost?".to_owned(),
             references: vec!["Five.".to_owned()],
-            relevant: None,
-            reference_contexts: Vec::new(),
-            expectation: Expectation::Answer,
-            kind: None,
-            difficulty: None,
             language_tag: Some("en-GB".to_owned()),
-            language: Language::En,
-            tags: Vec::new(),
-            document: None,
-            metadata: BTreeMap::new(),
-            bars: BTreeMap::new(),
-            known_failure: None,
-            recorded: None,
-            repeats: crate::model::Repeats::default(),
             group: "en".to_owned(),
-            place: Place::default(),
+            ..GoldenCase::new(CaseId::new("a").expect("a valid id"), "What does it cost?")
         };
         let answer =
             Answer::new("It costs 5.").with_contexts([RetrievedContext::new("d", "The price is 5.\nAll year.")]);

@@ -2,30 +2,14 @@
 
 use super::*;
 use crate::metric::METRICS;
-use crate::model::{Answer, CaseId, Expectation, Judgement, Language, Place, RetrievedContext, Sample};
+use crate::model::{Answer, CaseId, Judgement, RetrievedContext, Sample};
 
 fn case(relevant: Option<&[(&str, f64)]>) -> GoldenCase {
     GoldenCase {
-        id: CaseId::new("a").expect("a valid id"),
-        query: "where?".into(),
-        references: Vec::new(),
         relevant: relevant
             .map(|list| list.iter().map(|(id, grade)| Judgement { id: (*id).into(), grade: *grade }).collect()),
-        reference_contexts: Vec::new(),
-        expectation: Expectation::Answer,
-        kind: None,
-        difficulty: None,
-        language_tag: None,
-        language: Language::En,
-        tags: Vec::new(),
-        document: None,
-        metadata: Default::default(),
-        bars: Default::default(),
-        known_failure: None,
-        repeats: crate::model::Repeats::default(),
-        recorded: None,
         group: "a".into(),
-        place: Place::default(),
+        ..GoldenCase::new(CaseId::new("a").expect("a valid id"), "where?")
     }
 }
 

@@ -3,29 +3,13 @@
 use std::fs;
 
 use super::*;
-use crate::model::{CaseId, Expectation, GoldenCase, Language, Place, RetrievedContext};
+use crate::model::{CaseId, GoldenCase, RetrievedContext};
 
 fn case(id: &str, recorded: Option<Answer>) -> GoldenCase {
     GoldenCase {
-        id: CaseId::new(id).expect("a valid id"),
-        query: "why?".to_owned(),
-        references: Vec::new(),
-        relevant: None,
-        reference_contexts: Vec::new(),
-        expectation: Expectation::Answer,
-        kind: None,
-        difficulty: None,
-        language_tag: None,
-        language: Language::En,
-        tags: Vec::new(),
-        document: None,
-        metadata: BTreeMap::new(),
-        bars: BTreeMap::new(),
-        known_failure: None,
-        repeats: crate::model::Repeats::default(),
         recorded: recorded.map(Arc::new),
         group: "all".to_owned(),
-        place: Place::default(),
+        ..GoldenCase::new(CaseId::new(id).expect("a valid id"), "why?")
     }
 }
 
