@@ -3,7 +3,7 @@
 pub(crate) use rageval_runner::report::judged::Judged;
 use rageval_runner::{
     model::{Claim, DocId, Language, MetricKey, Outcome, Record, Sample, run::Finding},
-    report::judged::is_failing,
+    report::judged::{is_failing, is_of_contexts},
 };
 
 use super::nearest::{Nearest, nearest};
@@ -55,8 +55,7 @@ impl<'r> ShownClaim<'r> {
             sample.filter(|_| is_of_answer).and_then(|sample| nearest(&claim.text, &sample.answer.response, language));
         let beside = match &claim.evidence {
             Some(evidence) => Beside::Named { id: evidence.id.as_ref(), text: &evidence.text },
-            // What was retrieved says nothing of a claim that is held against the reference.
-            None if is_of_answer && is_failing(claim.verdict) && metric.name() != "answer_correctness" => {
+            None if is_of_answer && is_failing(claim.verdict) && is_of_contexts(metric) => {
                 sample.map_or(Beside::Nothing, |sample| among(claim, sample, language))
             }
             None => Beside::NotSought,

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use rageval_runner::report::console::shell;
+
 use crate::context::Context;
 
 /// Where the run is kept for readers elsewhere.
@@ -29,13 +31,17 @@ impl Reach {
 
     /// What commands call the run: a path below the artifact's folder, else a word in place of it.
     pub(crate) fn run(&self) -> String {
-        self.artifact.as_ref().map_or_else(|| "RUN".to_owned(), |name| word(&format!("{name}/runs/latest")))
+        self.artifact.as_ref().map_or_else(|| "RUN".to_owned(), |name| shell::word(&format!("{name}/runs/latest")))
     }
 
     /// The command that fetches the artifact into a folder of its name.
     pub(crate) fn fetch(&self) -> Option<String> {
-        let ((id, repository), name) = self.build.as_ref().zip(self.artifact.as_deref().map(word))?;
-        Some(format!("gh run download {} --repo {} --name {name} --dir {name}", word(id), word(repository)))
+        let ((id, repository), name) = self.build.as_ref().zip(self.artifact.as_deref().map(shell::word))?;
+        Some(format!(
+            "gh run download {} --repo {} --name {name} --dir {name}",
+            shell::word(id),
+            shell::word(repository)
+        ))
     }
 
     /// The artifact's name.
@@ -59,12 +65,6 @@ impl Reach {
 /// Whether a line that a decision printed ends with the command that explains its case.
 pub(super) fn explains(line: &str) -> bool {
     line.starts_with(' ') && line.contains(" more lines: cargo rageval explain ")
-}
-
-/// A text as one word of a shell.
-fn word(text: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./".contains(c);
-    if text.chars().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 #[cfg(test)]

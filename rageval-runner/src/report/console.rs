@@ -6,6 +6,7 @@ pub mod findings;
 pub mod gate;
 pub mod readings;
 mod repeats;
+pub mod shell;
 pub mod spending;
 pub mod summary;
 pub mod text;

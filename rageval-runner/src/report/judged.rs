@@ -94,6 +94,11 @@ pub fn word(verdict: Verdict, metric: &MetricKey) -> &'static str {
     }
 }
 
+/// Whether what was retrieved tells anything of a claim of this metric; `answer_correctness` holds claims against the reference.
+pub fn is_of_contexts(metric: &MetricKey) -> bool {
+    metric.name() != "answer_correctness"
+}
+
 /// The verdict that a word of [`word`] or of a run file names.
 pub fn verdict_of(word_said: &str, metric: &MetricKey) -> Option<Verdict> {
     let said = Verdict::ALL.into_iter().find(|verdict| word(*verdict, metric) == word_said);

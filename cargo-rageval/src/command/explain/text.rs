@@ -5,7 +5,10 @@ mod measured;
 
 use rageval_runner::{
     model::Expectation,
-    report::console::text::{bar, score, visible, whole_block, whole_line, whole_lines_of},
+    report::console::{
+        shell,
+        text::{bar, score, visible, whole_block, whole_line, whole_lines_of},
+    },
 };
 
 use super::account::{Came, Explanation, OfAnswer, OfCase, OfContext};
@@ -102,10 +105,10 @@ pub(super) fn lines(explanation: &Explanation, full: bool) -> Vec<String> {
                 measured::short(&mut page, metric);
             }
             page.gap();
-            let id = explanation.id.replace('\'', r"'\''");
+            let id = shell::quoted(&explanation.id);
             let metric =
                 explanation.metrics.first().map_or_else(|| "METRIC".to_owned(), |metric| metric.metric.to_string());
-            page.whole("one metric", &format!("cargo rageval explain '{id}' {metric}"));
+            page.whole("one metric", &format!("cargo rageval explain {id} {metric}"));
         }
         Some(requests) => {
             for metric in &explanation.metrics {

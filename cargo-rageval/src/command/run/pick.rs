@@ -8,7 +8,7 @@ use rageval_runner::{
     harness::Part,
     load::{did_you_mean, field_of_slices},
     model::{CaseId, GoldenCase, GoldenSet, run::Run},
-    report::console::text::visible,
+    report::console::{shell, text::visible},
 };
 
 /// The cases that are asked for.
@@ -25,13 +25,7 @@ pub(crate) struct Picking {
 impl Picking {
     /// The same flags, for a command that people copy.
     pub(crate) fn flags(&self) -> String {
-        let quoted = |flag: &str, word: &String| {
-            let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=.:/".contains(c);
-            if word.chars().all(is_plain) {
-                return format!(" {flag} {word}");
-            }
-            format!(" {flag} '{}'", visible(word).replace('\'', r"'\''"))
-        };
+        let quoted = |flag: &str, word: &String| format!(" {flag} {}", shell::word(&visible(word)));
         let cases = self.cases.iter().map(|case| quoted("--case", case));
         cases.chain(self.slices.iter().map(|slice| quoted("--slice", slice))).collect()
     }

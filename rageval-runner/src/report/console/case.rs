@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    repeats,
+    repeats, shell,
     text::{
         COLUMNS, LABEL, accept_snapshots, against, bar, diff_line, line, lines_of, listed, run_alone, score, visible,
         whole_line,
@@ -123,9 +123,7 @@ fn evidence_at_most(mut lines: Vec<String>, most: usize, case: &GoldenCase) -> V
     if lines.len() > most && most > 0 {
         let left_out = lines.len() - (most - 1);
         lines.truncate(most - 1);
-        let id = case.id.as_str();
-        let is_plain = |c: char| c.is_alphanumeric() || "-_.".contains(c);
-        let id = if id.chars().all(is_plain) { id.to_owned() } else { format!("'{}'", id.replace('\'', r"'\''")) };
+        let id = shell::word(case.id.as_str());
         lines.push(whole_line("", &format!("and {left_out} more lines: cargo rageval explain {id}")));
     }
     lines

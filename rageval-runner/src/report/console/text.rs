@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
+use super::shell;
 use crate::{gate::tally::Aggregate, stats::Interval};
 
 /// Columns of a line.
@@ -188,16 +189,16 @@ pub const NO_TARGET: &str = "rageval-run";
 
 /// The command that runs one trial alone.
 pub fn run_alone(target: &str, trial: &str) -> String {
-    let quoted = trial.replace('\'', r"'\''");
+    let quoted = shell::quoted(trial);
     if target == NO_TARGET {
         // A gate is decided over its whole population.
         return if trial.starts_with("case::") {
-            format!("cargo rageval run --case '{quoted}'")
+            format!("cargo rageval run --case {quoted}")
         } else {
             "cargo rageval gate".to_owned()
         };
     }
-    format!("cargo test --test {target} -- --exact '{quoted}'")
+    format!("cargo test --test {target} -- --exact {quoted}")
 }
 
 /// The command that shows changed verdicts, for a person to accept.
